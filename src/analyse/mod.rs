@@ -1,0 +1,1 @@
+//! Results -> Analysis: estimates, effects, verdicts. Pure and seeded; knows no files and no engine.

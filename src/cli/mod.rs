@@ -1,0 +1,1 @@
+//! The terminal: arguments, progress, tables, exit codes.

@@ -1,0 +1,214 @@
+//! Engines: what hosts a unit (a container, or a process of the host), behind one small trait.
+//!
+//! An engine creates, starts, waits for, reads and removes units; it knows nothing of experiments, files of records or
+//! statistics. Every engine passes the same conformance suite (`tests/engine_conformance.rs`). Adding one: a folder here
+//! and a line in the suite.
+//!
+//! The order of calls is fixed: [`Engine::image`] before any trial; then for each trial [`Engine::create`] of every unit,
+//! [`Engine::start`] together, [`Engine::wait`], [`Engine::output`], and [`Engine::remove`] on every path.
+
+pub mod control;
+pub mod docker;
+pub mod fake;
+pub mod native;
+pub mod pack;
+
+use crate::model::facts::EngineFacts;
+use crate::model::spec::{ImageSpec, UnitSpec};
+use std::future::Future;
+use std::path::Path;
+use std::pin::Pin;
+use std::time::Duration;
+
+/// A boxed future: the trait is used as an object.
+pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Label with the run's id; nothing without it is ever touched.
+pub const LABEL_RUN: &str = "shakedown.run";
+/// Label with the experiment's name.
+pub const LABEL_EXPERIMENT: &str = "shakedown.experiment";
+/// Label with the trial's id.
+pub const LABEL_TRIAL: &str = "shakedown.trial";
+
+/// An engine failed, or cannot do what is asked.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// There is no engine to talk to.
+    #[error("no engine at `{endpoint}` ({found_by}): {reason}")]
+    Unreachable {
+        /// Where we looked.
+        endpoint: String,
+        /// Why there.
+        found_by: String,
+        /// What happened.
+        reason: String,
+    },
+    /// This engine or host cannot do it at all; known before any trial.
+    #[error("{what}")]
+    Unsupported {
+        /// What, and what to do instead.
+        what: String,
+    },
+    /// An image could not be had.
+    #[error("image `{image}`: {reason}")]
+    Image {
+        /// As declared.
+        image: String,
+        /// What happened.
+        reason: String,
+    },
+    /// The unit's own program could not be started; trying again will not help.
+    #[error("`{program}` could not be started: {reason}")]
+    NotStarted {
+        /// The program.
+        program: String,
+        /// What happened.
+        reason: String,
+    },
+    /// A call failed; trying again may help.
+    #[error("{operation}: {reason}")]
+    Call {
+        /// The operation, such as "create container `x`".
+        operation: String,
+        /// What happened.
+        reason: String,
+    },
+}
+
+/// Who a unit belongs to, and what to call it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnitName {
+    /// The run's id.
+    pub run: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// The trial's id, with the attempt when it is not the first.
+    pub trial: String,
+    /// The workload's or service's name.
+    pub unit: String,
+}
+
+impl UnitName {
+    /// A name for the engine that no other run, trial or unit has.
+    #[must_use]
+    pub fn container(&self) -> String {
+        format!("shakedown-{}-{}-{}", self.run, self.trial, self.unit)
+    }
+
+    /// The cgroup parent of this unit below each hierarchy: `shakedown/<run>/<trial>/<unit>`.
+    #[must_use]
+    pub fn cgroup(&self) -> String {
+        format!("shakedown/{}/{}/{}", self.run, self.trial, self.unit)
+    }
+}
+
+/// An image that is ready to run on an engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Image {
+    /// What to give to the engine when creating a container.
+    pub reference: String,
+    /// Digest of the image's configuration: what ran.
+    pub digest: String,
+}
+
+/// A created unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Created {
+    /// The engine's handle.
+    pub id: String,
+    /// Our cgroup around it, relative to each hierarchy's root, whose hierarchical counters outlive the unit.
+    pub cgroup: String,
+    /// The cgroup with the unit's own limits; it exists from just before the start until the exit.
+    pub leaf: String,
+}
+
+/// How a unit ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Exit {
+    /// Exit code; 128 + n after signal n.
+    pub code: i64,
+    /// Whether the kernel killed it for memory.
+    pub oom: bool,
+    /// The engine's start stamp in nanoseconds of an arbitrary clock.
+    pub started_ns: i128,
+    /// Its finish stamp on the same clock.
+    pub finished_ns: i128,
+}
+
+/// What a unit wrote, raw.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Output {
+    /// Standard output.
+    pub stdout: Captured,
+    /// Standard error.
+    pub stderr: Captured,
+}
+
+/// One captured stream.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Captured {
+    /// The bytes kept.
+    pub bytes: Vec<u8>,
+    /// Bytes written in all; more than kept when the cap was reached.
+    pub total: u64,
+}
+
+/// Most bytes kept of a stream: its first half and its last half of this.
+pub const OUTPUT_CAP: usize = 16 << 20;
+
+/// What hosts units.
+pub trait Engine: Send + Sync {
+    /// Says what this engine is.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    fn facts(&self) -> Boxed<'_, Result<EngineFacts, EngineError>>;
+
+    /// Says why `spec` cannot run here; empty when it can. Called before the first trial.
+    fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String>;
+
+    /// Makes an image ready: packs, builds, loads, or pulls it if absent. Relative paths are relative to `folder`.
+    ///
+    /// # Errors
+    /// When it cannot be had.
+    fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>>;
+
+    /// Creates a unit with its files and does not start it. After an error nothing of it is left.
+    ///
+    /// # Errors
+    /// When the engine refuses.
+    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>>;
+
+    /// Starts a created unit.
+    ///
+    /// # Errors
+    /// [`EngineError::NotStarted`] when its program cannot be executed.
+    fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>>;
+
+    /// Waits for the exit of a started unit; no engine call is made between start and exit.
+    ///
+    /// # Errors
+    /// When the exit cannot be learned: never taken for an exit code of 0.
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>>;
+
+    /// Fetches what an ended unit wrote.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>>;
+
+    /// Ends a unit with everything that it started, and removes it; fine when it is already gone.
+    ///
+    /// # Errors
+    /// When something is left.
+    fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>>;
+
+    /// Finds and removes what dead runs left: everything with our label whose run is not in `alive`. Returns what was removed.
+    ///
+    /// # Errors
+    /// When something is left.
+    fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>>;
+}
+
+/// Kept free for the whole of [`Engine::remove`]: units that ignore the first signal are killed after this.
+pub const KILL_GRACE: Duration = Duration::from_secs(2);

@@ -1,0 +1,1 @@
+//! Drives a plan over engines: time, signals, phases.

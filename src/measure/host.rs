@@ -1,0 +1,1 @@
+//! Stable facts of this host.

@@ -1,0 +1,1 @@
+//! The kernel's counters of a cgroup at both ends of the measured window.

@@ -1,0 +1,117 @@
+//! Numbers with their intervals, and what may be said about them.
+
+use serde::{Deserialize, Serialize};
+
+/// The level of one variant: median and what surrounds it. No bare number leaves the analysis.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// Observations.
+    pub n: usize,
+    /// Median.
+    pub median: f64,
+    /// Lower end of the 95 % order-statistic interval of the median; none below n = 6.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// Smallest observation.
+    pub min: f64,
+    /// Largest observation.
+    pub max: f64,
+}
+
+/// A ratio to the baseline, paired by block.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Effect {
+    /// Pairs.
+    pub n: usize,
+    /// Geometric mean of the ratios.
+    pub ratio: f64,
+    /// Lower end of the plain 95 % interval; none when it cannot be had (n < 2, or no variation).
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// The 90 % interval of the equivalence test.
+    pub equivalence: Option<(f64, f64)>,
+    /// Two-sided p of the paired t test on log ratios; none without variation.
+    pub p: Option<f64>,
+    /// p after Holm over the declared family; none outside a family.
+    pub p_adjusted: Option<f64>,
+    /// What may be said.
+    pub verdict: Verdict,
+    /// Smallest effect that this many blocks would find in 4 of 5 experiments, as a fraction.
+    pub detectable: Option<f64>,
+}
+
+/// What may be said about an effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It differs, by at least the smallest effect of interest.
+    Different,
+    /// It differs, by less than that.
+    DifferentSmall,
+    /// It lies within the margin.
+    Equivalent,
+    /// Neither could be shown.
+    Undecided,
+}
+
+impl Verdict {
+    /// The words of reports and CSV.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Different => "different",
+            Self::DifferentSmall => "different, small",
+            Self::Equivalent => "equivalent",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+/// Which comparison an effect belongs to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// The metric compared.
+    pub metric: String,
+    /// What is compared.
+    pub subject: Subject,
+    /// The effect.
+    pub effect: Effect,
+}
+
+/// The two kinds of comparison.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// A variant against the baseline: index into the results' variants.
+    Variant(usize),
+    /// Two workloads of the same trials of one variant: `metric` of the second over the first.
+    Workloads {
+        /// The variant.
+        variant: usize,
+        /// The metric that stands below the line.
+        against: String,
+    },
+}
+
+/// Everything that the analysis says about some results.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Analysis {
+    /// Per variant (index) and metric (index): the level; absent without observations.
+    pub levels: Vec<LevelRow>,
+    /// All comparisons; the primary family first.
+    pub comparisons: Vec<Comparison>,
+    /// Plain sentences that a reader must see before the numbers.
+    pub cautions: Vec<String>,
+}
+
+/// The level of one metric in one variant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LevelRow {
+    /// Index into the results' variants.
+    pub variant: usize,
+    /// Index into the results' metrics.
+    pub metric: usize,
+    /// The level.
+    pub estimate: Estimate,
+}

@@ -1,0 +1,160 @@
+//! The journal's lines: what happened in a run, in order. Display, resume and report all read this one stream.
+
+use super::facts::{EngineFacts, HostFacts};
+use super::metric::Observation;
+use super::outcome::{Failure, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// Version of the journal's form.
+pub const JOURNAL_FORMAT: u32 = 1;
+
+/// One line of the journal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The run began, or went on after an interruption.
+    RunStarted(RunStarted),
+    /// An image is ready on the engine.
+    ImageReady {
+        /// What was asked for.
+        image: String,
+        /// Digest of what runs.
+        digest: String,
+        /// Seconds that it took.
+        seconds: f64,
+    },
+    /// A trial began; without a later `trial-finished` it counts as never run.
+    TrialStarted {
+        /// The trial.
+        trial: String,
+        /// Attempt, from 1.
+        attempt: u32,
+        /// UTC, RFC 3339.
+        at: String,
+    },
+    /// A trial ended.
+    TrialFinished(Box<TrialRow>),
+    /// Something that a reader of the results should know.
+    Warned {
+        /// A documented keyword.
+        kind: String,
+        /// One sentence.
+        message: String,
+    },
+    /// The run ended and every trial of its plan has a row.
+    RunFinished {
+        /// UTC, RFC 3339.
+        at: String,
+    },
+    /// The run was stopped; it can go on.
+    RunInterrupted {
+        /// UTC, RFC 3339.
+        at: String,
+        /// `SIGINT`, `SIGTERM` or what went wrong.
+        by: String,
+    },
+}
+
+/// The circumstances of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// Version of the journal's form.
+    pub format: u32,
+    /// The run's id.
+    pub run: String,
+    /// The experiment.
+    pub experiment: String,
+    /// Digest of the plan that it follows.
+    pub digest: String,
+    /// UTC, RFC 3339.
+    pub at: String,
+    /// Version of shakedown.
+    pub version: String,
+    /// The host.
+    pub host: HostFacts,
+    /// The engines, native last; none that was not used.
+    pub engines: Vec<EngineFacts>,
+}
+
+/// How one trial ended: one row of `trials.csv`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRow {
+    /// The trial's id in its run.
+    pub trial: String,
+    /// Its variant's id; the A/A copy ends in `#aa`.
+    pub variant: String,
+    /// Digest of what it ran.
+    pub identity: String,
+    /// Block, from 1.
+    pub block: u32,
+    /// Position in the block, from 1.
+    pub position: u32,
+    /// Attempt, from 1.
+    pub attempt: u32,
+    /// UTC, RFC 3339: the start of the trial.
+    pub at: String,
+    /// Seconds of the whole trial, set-up and teardown included.
+    pub seconds: f64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Why it failed.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub failure: Option<Failure>,
+    /// Why a sceptic would leave it out, such as `too-short`; it still counts in "all".
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub taints: Vec<String>,
+    /// What was measured; empty when it failed.
+    pub metrics: Vec<Observation>,
+    /// What was asked and what the kernel or the engine said.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub attested: Vec<Attested>,
+    /// Each workload's output.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub outputs: Vec<OutputRecord>,
+    /// What the parsers want known.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub problems: Vec<String>,
+}
+
+/// One setting that was read back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attested {
+    /// The workload or service.
+    pub unit: String,
+    /// The setting, such as `cpu.quota`.
+    pub setting: String,
+    /// What was asked.
+    pub asked: String,
+    /// What was read; none when it could not be observed.
+    pub found: Option<String>,
+    /// Where it was read.
+    pub source: String,
+}
+
+impl Attested {
+    /// Whether something else was read than was asked.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        self.found.as_ref().is_some_and(|found| *found != self.asked)
+    }
+}
+
+/// A workload's output: small text stands here, more is a compressed file below `raw/`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutputRecord {
+    /// The workload.
+    pub unit: String,
+    /// `stdout` or `stderr`.
+    pub stream: String,
+    /// Bytes that the command wrote.
+    pub bytes: u64,
+    /// The text, when it is short.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub text: Option<String>,
+    /// The file, relative to the run's folder, when it is not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub file: Option<String>,
+    /// Whether bytes were left out because there were too many.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub truncated: bool,
+}

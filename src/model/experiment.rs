@@ -1,0 +1,160 @@
+//! A manifest after reading: the question, the factors, the rules, and the set-up as a tree that still holds templates.
+
+use super::diagnostic::Diagnostic;
+use super::metric::{Better, Unit};
+use super::tree::{Span, Tree};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// An experiment as declared; its variants are not resolved yet.
+#[derive(Debug, Clone)]
+pub struct Experiment {
+    /// The manifest's file stem: the name in reports and labels.
+    pub name: String,
+    /// The folder of the manifest, against which its relative paths are resolved; not part of any digest.
+    pub folder: PathBuf,
+    /// What people read first, and where each word of the design stands.
+    pub presentation: Presentation,
+    /// The factors in the order of the text; may be empty (one variant).
+    pub factors: Vec<Factor>,
+    /// Combinations that are left out.
+    pub exclude: Vec<Rule>,
+    /// Whole variants that are added.
+    pub include: Vec<Rule>,
+    /// The variant that others are compared with; factors not named take their first level.
+    pub baseline: Option<Rule>,
+    /// The set-up that levels are merged over: a mapping with `engine`, `services`, `workload` or `workloads`, `vars`.
+    pub setup: Tree,
+    /// Blocks, seed, margins.
+    pub design: Design,
+    /// Limits of the phases.
+    pub limits: PhaseLimits,
+    /// The text of the templates that `files` name, by name.
+    pub templates: Vec<(String, String)>,
+}
+
+/// What changes no trial: titles, charts, declared metrics.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Presentation {
+    /// The title; the name when none is given.
+    pub title: String,
+    /// The question.
+    pub question: String,
+    /// Declared metrics in the order of the text.
+    pub metrics: Vec<MetricDecl>,
+}
+
+/// A declared metric.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MetricDecl {
+    /// Its name.
+    pub name: String,
+    /// The direction.
+    pub better: Option<Better>,
+    /// Whether verdicts are about this one.
+    pub primary: bool,
+    /// The formula of a derived metric, over other metrics, factors and vars.
+    pub expr: Option<String>,
+    /// Its unit, if declared.
+    pub unit: Option<Unit>,
+    /// What it is, in the user's words.
+    pub about: Option<String>,
+    /// Where it was declared.
+    #[serde(skip)]
+    pub span: Span,
+}
+
+/// What is varied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Factor {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it is declared.
+    pub span: Span,
+    /// Its levels in the order of the text; never empty, no two with the same text.
+    pub levels: Vec<Level>,
+}
+
+/// A value of a factor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// The text as written: what labels and templates print.
+    pub text: Arc<str>,
+    /// What an expression sees: a number where the text is one.
+    pub value: serde_json::Value,
+    /// Where it is declared.
+    pub span: Span,
+    /// What it merges over the set-up, for a level that is a patch.
+    pub patch: Option<Tree>,
+}
+
+/// An entry of `exclude`, `include` or `baseline`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rule {
+    /// Where it stands.
+    pub span: Span,
+    /// What it says.
+    pub kind: RuleKind,
+}
+
+/// The two forms of rule.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RuleKind {
+    /// Keys AND, lists OR: indices into [`Experiment::factors`] with the indices of the named levels.
+    Keys(Vec<(usize, Vec<usize>)>),
+    /// An expression over the factors (and `host`).
+    When(String),
+}
+
+/// The protocol: changing it adds or removes trials and makes none stale.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Design {
+    /// How many blocks; each variant gets one trial per block.
+    pub blocks: u32,
+    /// The declared seed of the order; none means one made from the plan's digest.
+    pub seed: Option<u64>,
+    /// Smallest ratio that is worth calling a difference, as a fraction (0.01 is 1 %).
+    pub min_effect: f64,
+    /// Margin within which a ratio counts as equivalent, as a fraction.
+    pub margin: f64,
+    /// A trial whose window is shorter than this is flagged as too short.
+    pub min_window: Duration,
+    /// Most variants that a run accepts.
+    pub max_variants: usize,
+}
+
+impl Default for Design {
+    fn default() -> Self {
+        Self { blocks: 10, seed: None, min_effect: 0.01, margin: 0.03, min_window: Duration::from_secs(1), max_variants: 1000 }
+    }
+}
+
+/// How long each phase may take.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PhaseLimits {
+    /// All images of the plan, before the first trial.
+    pub images: Duration,
+    /// Creating a trial's containers.
+    pub create: Duration,
+    /// Starting them.
+    pub start: Duration,
+    /// Reading outputs.
+    pub collect: Duration,
+    /// Removing everything.
+    pub teardown: Duration,
+    /// How often a trial is tried in all, when the engine fails.
+    pub attempts: u32,
+}
+
+impl Default for PhaseLimits {
+    fn default() -> Self {
+        let minute = Duration::from_secs(60);
+        Self { images: 10 * minute, create: 2 * minute, start: 2 * minute, collect: 2 * minute, teardown: 2 * minute, attempts: 2 }
+    }
+}
+
+/// All problems of a manifest, in the order of the text; holds at least one error.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problems(pub Vec<Diagnostic>);

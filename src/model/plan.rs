@@ -1,0 +1,173 @@
+//! A plan: which variants, why, and every trial in order. Made before anything runs, so that it can be shown, saved and resumed.
+
+use super::experiment::{Design, PhaseLimits, Presentation};
+use super::spec::TrialSpec;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// The suffix of the hidden second copy of the baseline.
+pub const AA_SUFFIX: &str = "#aa";
+
+/// An ordered list of trials over variants.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// The experiment's name.
+    pub experiment: String,
+    /// Digest of identity and protocol: 16 hexadecimal digits.
+    pub digest: String,
+    /// The seed of the order.
+    pub seed: u64,
+    /// The factors with their levels' texts.
+    pub factors: Vec<FactorSummary>,
+    /// The variants in product order; the A/A copy of the baseline is the last one.
+    pub variants: Vec<Variant>,
+    /// Index of the baseline in `variants`.
+    pub baseline: usize,
+    /// The trials in order.
+    pub trials: Vec<Trial>,
+    /// How many blocks the trials span.
+    pub blocks: u32,
+}
+
+/// A factor's name and its levels as written.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FactorSummary {
+    /// The name.
+    pub name: Arc<str>,
+    /// The levels.
+    pub levels: Vec<Arc<str>>,
+}
+
+/// One combination of levels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// `factor=level` pairs sorted by factor name, joined by commas; `all` without factors.
+    pub id: Box<str>,
+    /// Index of the level of each factor.
+    pub levels: Box<[u32]>,
+    /// Digest of what it runs: 32 hexadecimal digits.
+    pub identity: Box<str>,
+    /// Why it is in this plan, or why it needs nothing.
+    pub reason: Reason,
+}
+
+/// Why a variant runs, or does not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// It was never run.
+    New,
+    /// What it runs has changed: `path: old -> new`.
+    Stale(Vec<String>),
+    /// Some trials failed.
+    FailedBefore(String),
+    /// It has fewer good trials than the design asks for.
+    MoreBlocks {
+        /// Good trials so far.
+        have: u32,
+        /// Blocks of the design.
+        want: u32,
+    },
+    /// It is measured again beside the others, as their baseline.
+    Baseline,
+    /// `--fresh` was asked for.
+    Fresh,
+    /// Nothing to do.
+    UpToDate,
+}
+
+impl std::fmt::Display for Reason {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::New => f.write_str("new"),
+            Self::Stale(changes) => write!(f, "stale ({})", changes.join("; ")),
+            Self::FailedBefore(why) => write!(f, "failed before ({why})"),
+            Self::MoreBlocks { have, want } => write!(f, "more blocks ({have} of {want})"),
+            Self::Baseline => f.write_str("baseline, measured again beside the others"),
+            Self::Fresh => f.write_str("fresh (asked for)"),
+            Self::UpToDate => f.write_str("up to date"),
+        }
+    }
+}
+
+/// One execution of one variant; small, because a plan may have a million.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Trial {
+    /// Index into [`Plan::variants`].
+    pub variant: u32,
+    /// Block, from 1.
+    pub block: u32,
+    /// Position within the block, from 1.
+    pub position: u32,
+    /// Batch within the plan, from 1: trials of one block that share an engine set-up.
+    pub batch: u32,
+}
+
+impl Trial {
+    /// The trial's id, unique in its run: `b2p5` is position 5 of block 2.
+    #[must_use]
+    pub fn id(&self) -> String {
+        format!("b{}p{}", self.block, self.position)
+    }
+}
+
+/// What earlier runs have of one variant, the input of [`Reason`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct VariantHistory {
+    /// Identity of its newest trials.
+    pub identity: String,
+    /// What it ran, to say what changed.
+    pub spec: serde_json::Value,
+    /// Good trials with that identity.
+    pub good: u32,
+    /// The reason of a trial that failed and was not made good since.
+    pub failure: Option<String>,
+    /// Median duration of a trial in seconds, everything included.
+    pub seconds: Option<f64>,
+}
+
+/// The saved form of a plan with all that a report needs: `plan.json` of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedPlan {
+    /// Version of this form.
+    pub format: u32,
+    /// The experiment's name.
+    pub experiment: String,
+    /// See [`Plan::digest`].
+    pub digest: String,
+    /// See [`Plan::seed`].
+    pub seed: u64,
+    /// See [`Plan::factors`].
+    pub factors: Vec<FactorSummary>,
+    /// Variants with what they run.
+    pub variants: Vec<SavedVariant>,
+    /// Index of the baseline.
+    pub baseline: usize,
+    /// Block, position, batch and variant index of each trial, in order.
+    pub trials: Vec<[u32; 4]>,
+    /// The protocol.
+    pub design: Design,
+    /// Limits of the phases.
+    pub limits: PhaseLimits,
+    /// Titles and declared metrics.
+    pub presentation: Presentation,
+    /// The manifest as it was.
+    pub manifest: String,
+}
+
+/// A variant with what it runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedVariant {
+    /// See [`Variant::id`].
+    pub id: String,
+    /// Index of the level of each factor.
+    pub levels: Vec<u32>,
+    /// See [`Variant::identity`].
+    pub identity: String,
+    /// Why it was in the plan.
+    pub reason: Reason,
+    /// What it runs, secrets redacted.
+    pub spec: TrialSpec,
+    /// `vars` of this variant, for derived metrics.
+    pub vars: serde_json::Map<String, serde_json::Value>,
+}

@@ -1,0 +1,72 @@
+//! Recorded rows joined with the design they belong to: the input of analysis and report.
+
+use super::event::{RunStarted, TrialRow};
+use super::experiment::{Design, Presentation};
+use super::metric::{Better, Unit};
+use super::plan::{FactorSummary, SavedVariant};
+
+/// What an experiment has recorded, over all its runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Results {
+    /// The experiment's name.
+    pub experiment: String,
+    /// Titles and declared metrics.
+    pub presentation: Presentation,
+    /// The protocol of the newest run.
+    pub design: Design,
+    /// Factors of the newest run.
+    pub factors: Vec<FactorSummary>,
+    /// Variants of the newest run, the A/A copy last.
+    pub variants: Vec<SavedVariant>,
+    /// Index of the baseline in `variants`.
+    pub baseline: usize,
+    /// The runs in order of their start, with digest and seed of their plans.
+    pub runs: Vec<RunSummary>,
+    /// All rows in the order in which they were recorded.
+    pub rows: Vec<ResultRow>,
+    /// Every metric that any row has, declared ones first, with units and directions.
+    pub metrics: Vec<MetricColumn>,
+    /// Warnings of the runs, each once.
+    pub warnings: Vec<String>,
+}
+
+/// One run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// Its id.
+    pub run: String,
+    /// The seed of its order.
+    pub seed: u64,
+    /// Blocks that it planned.
+    pub blocks: u32,
+    /// Its circumstances.
+    pub started: RunStarted,
+    /// Whether every trial of its plan has a row.
+    pub finished: bool,
+}
+
+/// One row with its run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ResultRow {
+    /// Index into [`Results::runs`].
+    pub run: usize,
+    /// Index into [`Results::variants`]; none when the design no longer has the variant, or what it runs has changed.
+    pub variant: Option<usize>,
+    /// Whether a later attempt replaced it.
+    pub superseded: bool,
+    /// The row. Derived metrics have been added to its observations.
+    pub row: TrialRow,
+}
+
+/// A metric as the report shows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricColumn {
+    /// Its name.
+    pub name: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// Its direction, where known.
+    pub better: Option<Better>,
+    /// Whether verdicts are about this one.
+    pub primary: bool,
+}

@@ -1,0 +1,261 @@
+//! Fully resolved descriptions of what would run: no template is left, every field has its type.
+//!
+//! A [`TrialSpec`] is a variant's *identity*: its digest says whether recorded trials still speak of the same thing.
+
+use super::metric::{Better, Unit};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that one variant runs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSpec {
+    /// The engine that hosts the containers.
+    pub engine: EngineSpec,
+    /// The measured commands, started together; never empty.
+    pub workloads: Vec<WorkloadSpec>,
+}
+
+/// Which engine, and how it is set. Two trials with equal engine specs may share a batch.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct EngineSpec {
+    /// The address; none means the daemon that the docker command would use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host: Option<String>,
+}
+
+/// A measured command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadSpec {
+    /// Its name; `workload` for the only one.
+    pub name: String,
+    /// What runs.
+    pub unit: UnitSpec,
+    /// What reads its output, in order.
+    pub parse: Vec<ParseSpec>,
+    /// How long the measured window may last.
+    pub timeout: Duration,
+}
+
+/// One container or one host process.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnitSpec {
+    /// Where it runs.
+    pub place: Place,
+    /// The image; a host process has one only as documentation of where its files come from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub image: Option<ImageSpec>,
+    /// The program and its arguments; empty means the image's own.
+    pub command: Vec<String>,
+    /// Replaces the image's entry point.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entrypoint: Option<Vec<String>>,
+    /// Environment variables, in order.
+    pub environment: Vec<(String, String)>,
+    /// Working directory inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub working_dir: Option<String>,
+    /// `user[:group]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Limits that both forms honour.
+    pub limits: LimitsSpec,
+    /// Files placed before the start.
+    pub files: Vec<FileSpec>,
+    /// Settings that only a container has.
+    pub container: ContainerSpec,
+}
+
+/// Where a unit runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Place {
+    /// In a container of the engine.
+    Container,
+    /// As a process of the host, in a cgroup of its own.
+    Host,
+}
+
+/// Kernel limits, the same for container and host process.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LimitsSpec {
+    /// CPUs' worth of time per period; none is unlimited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpus: Option<f64>,
+    /// CFS period in microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_period_us: Option<u64>,
+    /// CFS quota in microseconds per period: the older spelling of `cpus`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_quota_us: Option<u64>,
+    /// Relative weight under contention, 1024 being the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_shares: Option<u64>,
+    /// CPUs that may be used, such as `0,2-3`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpuset: Option<String>,
+    /// Memory limit in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Largest number of tasks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pids: Option<u64>,
+}
+
+/// The CFS period that `cpus` uses, in microseconds (Docker's own).
+pub const CFS_PERIOD_US: u64 = 100_000;
+
+impl LimitsSpec {
+    /// The CFS quota and period in microseconds that these limits ask for; none without a quota.
+    #[must_use]
+    pub fn quota(&self) -> Option<(u64, u64)> {
+        let period = self.cpu_period_us.unwrap_or(CFS_PERIOD_US);
+        match (self.cpus, self.cpu_quota_us) {
+            (Some(cpus), _) => Some(((cpus * CFS_PERIOD_US as f64).round() as u64, CFS_PERIOD_US)),
+            (None, Some(quota)) => Some((quota, period)),
+            (None, None) => None,
+        }
+    }
+}
+
+/// Settings that only a container has: Compose's names and meanings.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ContainerSpec {
+    /// `bridge`, `host` or `none`; none is the engine's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_mode: Option<String>,
+    /// Runs a small init as process 1.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub init: bool,
+    /// Gives every capability and device.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub privileged: bool,
+    /// Mounts the root file system read-only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub read_only: bool,
+    /// Host name inside.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hostname: Option<String>,
+    /// Capabilities to add.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cap_add: Vec<String>,
+    /// Capabilities to drop.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cap_drop: Vec<String>,
+    /// Security options, such as `seccomp=unconfined`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub security_opt: Vec<String>,
+    /// `name:address` lines for /etc/hosts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub extra_hosts: Vec<String>,
+    /// Kernel parameters of the container's namespaces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sysctls: Vec<(String, String)>,
+    /// Resource limits: name, soft, hard.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ulimits: Vec<(String, i64, i64)>,
+    /// tmpfs mounts: target and options.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tmpfs: Vec<(String, String)>,
+    /// Size of /dev/shm in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shm_bytes: Option<u64>,
+}
+
+/// Where an image comes from. Relative paths are relative to the manifest, and stay so in the identity.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ImageSpec {
+    /// A reference, pulled only if absent.
+    Reference(String),
+    /// A Dockerfile's context folder, the Dockerfile's name in it, and build arguments.
+    Build {
+        /// Context folder.
+        context: PathBuf,
+        /// Dockerfile, relative to the context.
+        dockerfile: String,
+        /// Build arguments.
+        args: Vec<(String, String)>,
+    },
+    /// A docker-archive or the tar of a root file system.
+    Archive(PathBuf),
+    /// Host files with their shared-library closure.
+    Pack(Vec<PathBuf>),
+}
+
+/// A file placed in a unit before it starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileSpec {
+    /// Absolute path inside.
+    pub target: PathBuf,
+    /// The content.
+    pub content: String,
+    /// Permission bits.
+    pub mode: u32,
+}
+
+/// How a workload's output is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ParseSpec {
+    /// One of the known parsers, by name.
+    Tool(String),
+    /// Regular expressions without code.
+    Regex(Vec<Extraction>),
+    /// JSONPath queries into the last JSON document.
+    Json(Vec<Extraction>),
+    /// Columns of a CSV table.
+    Csv(Vec<Extraction>),
+}
+
+/// One declared extraction: a metric and where it stands in the output.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Extraction {
+    /// The metric's name.
+    pub name: String,
+    /// The regular expression (first group, or the whole match), the JSONPath, or the column's name.
+    pub pattern: String,
+    /// Where to look.
+    pub from: Stream,
+    /// Which of several matches counts.
+    pub pick: Pick,
+    /// The unit.
+    pub unit: Unit,
+    /// The direction, if declared.
+    pub better: Option<Better>,
+}
+
+/// A source of text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stream {
+    /// Standard output.
+    Stdout,
+    /// Standard error.
+    Stderr,
+    /// Both, standard output first.
+    Both,
+}
+
+/// Which of several matches becomes the observation; a trial gives one number per metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Pick {
+    /// The first.
+    First,
+    /// The last.
+    Last,
+    /// The median of all.
+    Median,
+    /// The mean of all.
+    Mean,
+    /// The sum of all.
+    Sum,
+    /// The smallest.
+    Min,
+    /// The largest.
+    Max,
+    /// How many there are.
+    Count,
+}

@@ -1,0 +1,1 @@
+//! Experiment + history -> Plan. Pure: the same input gives the same plan anywhere.

@@ -1,0 +1,1 @@
+//! The record of a run: folder, journal, plan, raw output. Knows no engine.

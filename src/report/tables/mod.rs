@@ -1,0 +1,1 @@
+//! The CSV files: one row per trial, per estimate, per effect.

@@ -1,0 +1,205 @@
+//! The house's walls: imports go strictly downwards, and every outside dependency has one owner.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Layer of each room; a room may import only rooms of a lower layer (and itself).
+const LAYERS: &[(&str, u8)] = &[
+    ("model", 0),
+    ("manifest", 1),
+    ("plan", 1),
+    ("analyse", 1),
+    ("engine", 2),
+    ("measure", 2),
+    ("record", 2),
+    ("report", 2),
+    ("execute", 3),
+    ("cli", 4),
+];
+
+/// The rooms that may name each crate. Every dependency in Cargo.toml stands here.
+const OWNERS: &[(&str, &[&str])] = &[
+    ("ab_glyph", &["report/charts"]),
+    ("annotate_snippets", &["cli"]),
+    ("anstream", &["cli"]),
+    ("bollard", &["engine/docker"]),
+    ("clap", &["cli"]),
+    ("comfy_table", &["cli"]),
+    ("csv", &["report/tables", "measure/parsers", "cli"]),
+    ("flate2", &["record"]),
+    ("fs_err", &["engine", "measure", "record", "execute", "cli"]),
+    ("futures_util", &["engine", "execute"]),
+    ("idna_adapter", &[]),
+    ("indexmap", &["model", "manifest", "plan"]),
+    ("indicatif", &["cli"]),
+    ("jiff", &["engine/docker", "record", "execute"]),
+    ("minijinja", &["plan/bind", "report/templates"]),
+    ("plotters", &["report/charts"]),
+    ("plotters_backend", &["report/charts"]),
+    ("png", &["report/charts"]),
+    ("regex", &["measure/parsers"]),
+    ("rustix", &["engine", "measure", "execute", "record", "cli"]),
+    ("serde", &["model", "manifest", "engine", "record", "cli"]),
+    ("serde_json", &["model", "manifest", "plan", "engine", "measure/parsers", "record", "report", "execute", "cli"]),
+    ("serde_json_path", &["measure/parsers"]),
+    ("serde_yaml", &["manifest"]),
+    ("sha2", &["plan", "engine"]),
+    ("shlex", &["plan"]),
+    ("statrs", &["analyse"]),
+    ("strsim", &["model/diagnostic"]),
+    ("tar", &["engine"]),
+    ("tempfile", &["engine", "record", "execute"]),
+    ("thiserror", &["model", "manifest", "plan", "engine", "measure", "record", "report", "execute", "cli"]),
+    ("tiny_skia", &["report/charts"]),
+    ("tokio", &["engine", "execute", "cli"]),
+    ("tokio_util", &["engine", "execute", "cli"]),
+    ("walkdir", &["engine", "record", "cli"]),
+];
+
+/// Rooms whose code may not touch the outside world: no file, clock, process, network or entropy.
+const PURE: &[&str] = &["model", "manifest", "plan", "analyse", "report", "measure/parsers"];
+const EFFECTS: &[&str] = &["std::fs", "fs_err", "std::net", "std::process", "SystemTime", "Instant::now", "std::env", "tokio::"];
+
+fn sources(root: &Path) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("source folder") {
+            let path = entry.expect("entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|e| e == "rs") {
+                let name = path.strip_prefix(root).expect("below root").with_extension("").to_string_lossy().replace("/mod", "");
+                found.push((name, std::fs::read_to_string(&path).expect("source text")));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Code without comments, and without the test modules at the files' ends (tests may use anything).
+fn code(text: &str) -> String {
+    let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text);
+    text.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line }).collect::<Vec<_>>().join("\n")
+}
+
+/// The identifiers that follow `marker` wherever it stands as a whole word.
+fn words_after(text: &str, marker: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices(marker) {
+        if text[..at].chars().next_back().is_some_and(|c| c.is_alphanumeric() || c == '_' || c == ':') {
+            continue;
+        }
+        let rest = &text[at + marker.len()..];
+        if let Some(group) = rest.strip_prefix('{') {
+            let inner = group.split("};").next().unwrap_or(group);
+            let mut depth = 0;
+            let mut item = String::new();
+            for c in inner.chars() {
+                match c {
+                    '{' => depth += 1,
+                    '}' => depth -= 1,
+                    ',' if depth == 0 => found.push(std::mem::take(&mut item)),
+                    _ if depth == 0 => item.push(c),
+                    _ => {}
+                }
+            }
+            found.push(item);
+        } else {
+            found.push(rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect());
+        }
+    }
+    found.into_iter().map(|word| word.trim().split("::").next().unwrap_or("").to_owned()).filter(|word| !word.is_empty()).collect()
+}
+
+fn breaches(files: &[(String, String)]) -> Vec<String> {
+    let layer: BTreeMap<&str, u8> = LAYERS.iter().copied().collect();
+    let mut found = Vec::new();
+    for (name, text) in files {
+        let room = name.split('/').next().unwrap_or(name);
+        if matches!(room, "lib" | "main") {
+            continue;
+        }
+        let Some(own) = layer.get(room) else {
+            found.push(format!("{name}: `{room}` is not a room of the house"));
+            continue;
+        };
+        let code = code(text);
+        for target in words_after(&code, "crate::") {
+            match layer.get(target.as_str()) {
+                _ if target == room => {}
+                Some(other) if other < own => {}
+                Some(_) => found.push(format!("{name}: imports `{target}`, which is not below `{room}`")),
+                None => found.push(format!("{name}: imports `{target}`, which is no room")),
+            }
+        }
+        for (krate, rooms) in OWNERS {
+            let named = code
+                .match_indices(&format!("{krate}::"))
+                .any(|(at, _)| !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'));
+            let owned = rooms.iter().any(|room| name == room || name.starts_with(&format!("{room}/")));
+            if named && !owned {
+                found.push(format!("{name}: names the crate `{krate}`, which belongs to {rooms:?}"));
+            }
+        }
+        if PURE.iter().any(|pure| name == pure || name.starts_with(&format!("{pure}/"))) {
+            for effect in EFFECTS {
+                if code.contains(effect) {
+                    found.push(format!("{name}: is pure and uses `{effect}`"));
+                }
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn imports_go_strictly_downwards_and_every_dependency_has_one_owner() {
+    let files = sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")));
+    assert!(files.len() > 20, "the sources were found");
+    assert_eq!(breaches(&files), Vec::<String>::new());
+}
+
+#[test]
+fn every_dependency_of_the_package_has_an_owner() {
+    let manifest = include_str!("../Cargo.toml");
+    let section = manifest.split("[dependencies]").nth(1).and_then(|rest| rest.split("\n[").next()).expect("dependencies");
+    let owned: Vec<&str> = OWNERS.iter().map(|(krate, _)| *krate).collect();
+    let missing: Vec<String> = section
+        .lines()
+        .filter_map(|line| line.split_once(" = ").map(|(name, _)| name.replace('-', "_")))
+        .filter(|name| !name.starts_with('#') && !owned.contains(&name.as_str()))
+        .collect();
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+#[test]
+fn the_check_fails_when_a_wall_is_broken() {
+    let broken = |name: &str, text: &str| breaches(&[(name.to_owned(), text.to_owned())]);
+    let table = [
+        ("model/plan", "use crate::plan::order;", "not below"),
+        ("plan/order", "use crate::manifest::read;", "not below"),
+        ("engine/docker", "use crate::measure::window;", "not below"),
+        ("record/journal", "fn f() { crate::execute::run() }", "not below"),
+        ("report/page", "use crate::{model::plan::Plan, record};", "not below"),
+        ("cli/run", "use crate::helpers::x;", "no room"),
+        ("utils/mod", "", "not a room"),
+        ("execute/phases", "use bollard::Docker;", "belongs to"),
+        ("report/tables/trials", "let x = plotters::prelude::RED;", "belongs to"),
+        ("plan/order", "let now = std::time::Instant::now();", "is pure"),
+        ("measure/parsers/ab", "std::fs::read(path)", "is pure"),
+    ];
+    for (name, text, expected) in table {
+        let found = broken(name, text);
+        assert!(found.iter().any(|breach| breach.contains(expected)), "{name}: {text}: {found:?}");
+    }
+    let fine = [
+        ("plan/order", "use crate::model::plan::Plan; // crate::cli is not imported"),
+        ("execute/mod", "use crate::{engine::Engine, model::{plan::Plan, spec::TrialSpec}};"),
+        ("engine/docker/mod", "use bollard::Docker;"),
+    ];
+    for (name, text) in fine {
+        assert_eq!(broken(name, text), Vec::<String>::new(), "{name}");
+    }
+}

@@ -1,0 +1,3 @@
+//! The one test binary: each module is a topic.
+
+mod layers;
