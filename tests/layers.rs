@@ -81,7 +81,10 @@ fn sources(root: &Path) -> Vec<(String, String)> {
 /// Code without comments, and without the test modules at the files' ends (tests may use anything).
 fn code(text: &str) -> String {
     let text = text.split("\n#[cfg(test)]\nmod tests {").next().unwrap_or(text);
-    text.lines().map(|line| if line.trim_start().starts_with("//") { "" } else { line }).collect::<Vec<_>>().join("\n")
+    text.lines()
+        .map(|line| if line.trim_start().starts_with("//") { "" } else { line.split(" // ").next().unwrap_or(line) })
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// The identifiers that follow `marker` wherever it stands as a whole word.
