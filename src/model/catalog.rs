@@ -1,12 +1,15 @@
 //! What the program knows how to do, as data: so that planning can check names without knowing the parsers.
 
 use super::metric::MetricInfo;
+use super::spec::ParseSpec;
 
-/// The known parsers and built-in metrics; `cli` fills it.
-#[derive(Debug, Clone, Default)]
+/// The known parsers and how to check a declared extraction; `cli` fills it.
+#[derive(Debug, Clone)]
 pub struct Catalog {
     /// Parsers by name.
     pub parsers: Vec<ParserInfo>,
+    /// Says why a regular expression, JSONPath or column cannot be used.
+    pub check_extraction: fn(&ParseSpec) -> Result<(), String>,
 }
 
 /// What planning needs to know of a parser.

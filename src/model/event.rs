@@ -1,5 +1,6 @@
 //! The journal's lines: what happened in a run, in order. Display, resume and report all read this one stream.
 
+use super::experiment::{Design, MetricDecl, Presentation};
 use super::facts::{EngineFacts, HostFacts};
 use super::metric::Observation;
 use super::outcome::{Failure, Outcome};
@@ -41,6 +42,8 @@ pub enum Event {
         /// One sentence.
         message: String,
     },
+    /// The manifest's titles, metrics or margins changed after the run: the report follows them, no trial is repeated.
+    Presented(Box<Presented>),
     /// The run ended and every trial of its plan has a row.
     RunFinished {
         /// UTC, RFC 3339.
@@ -53,6 +56,17 @@ pub enum Event {
         /// `SIGINT`, `SIGTERM` or what went wrong.
         by: String,
     },
+}
+
+/// What a report shows that changes no trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Presented {
+    /// Titles and declared metrics.
+    pub presentation: Presentation,
+    /// What the parsers can yield.
+    pub dictionary: Vec<MetricDecl>,
+    /// Margins and thresholds.
+    pub design: Design,
 }
 
 /// The circumstances of a run.

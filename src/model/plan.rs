@@ -1,6 +1,6 @@
 //! A plan: which variants, why, and every trial in order. Made before anything runs, so that it can be shown, saved and resumed.
 
-use super::experiment::{Design, PhaseLimits, Presentation};
+use super::experiment::{Design, MetricDecl, PhaseLimits, Presentation};
 use super::spec::TrialSpec;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -151,8 +151,8 @@ pub struct SavedPlan {
     pub limits: PhaseLimits,
     /// Titles and declared metrics.
     pub presentation: Presentation,
-    /// The manifest as it was.
-    pub manifest: String,
+    /// What the variants' parsers can yield, with units and directions.
+    pub dictionary: Vec<MetricDecl>,
 }
 
 /// A variant with what it runs.

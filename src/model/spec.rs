@@ -33,7 +33,8 @@ pub struct WorkloadSpec {
     pub unit: UnitSpec,
     /// What reads its output, in order.
     pub parse: Vec<ParseSpec>,
-    /// How long the measured window may last.
+    /// How long the measured window may last: protocol, not identity.
+    #[serde(skip)]
     pub timeout: Duration,
 }
 

@@ -1,1 +1,75 @@
-//! The record of a run: folder, journal, plan, raw output. Knows no engine.
+//! The record of an experiment: `reports/<name>/runs/<date>-<host>-<id>/` with plan, journal and raw output, append-only.
+//!
+//! Principles. Nothing that is needed later is computed only at the end. A line of the journal is on disk before anyone sees it.
+//! A run is unfinished until its last event; a torn last line is what a crash leaves and is read past. The record knows no engine.
+
+mod folder;
+mod history;
+mod journal;
+mod lease;
+mod load;
+mod output;
+
+pub use folder::{RunFolder, Store, write_atomically};
+pub use history::history;
+pub use journal::{Journal, read_journal};
+pub use lease::{Lease, alive_runs};
+pub use load::{Loaded, RunRecord, load, results};
+pub use output::{INLINE_BYTES, keep};
+
+use std::path::PathBuf;
+
+/// The record could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A file could not be read or written; the text names it.
+    #[error("{operation}: {source}")]
+    Io {
+        /// What was tried, with the path.
+        operation: String,
+        /// Why it failed.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A line of a journal that is not the last one is broken.
+    #[error("{}:{line}: the journal is damaged: {reason}", path.display())]
+    Damaged {
+        /// The journal.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file is of a form that this version does not know.
+    #[error("{}: written in form {found}; this version reads up to {known}: update shakedown", path.display())]
+    TooNew {
+        /// The file.
+        path: PathBuf,
+        /// Its form.
+        found: u32,
+        /// What we know.
+        known: u32,
+    },
+    /// There is no record.
+    #[error("`{experiment}` has no record below {}: `shakedown run` makes one", path.display())]
+    Absent {
+        /// The experiment.
+        experiment: String,
+        /// Where we looked.
+        path: PathBuf,
+    },
+    /// Another process is measuring this experiment.
+    #[error("`{experiment}` is being run by another process (run `{run}`): wait for it, or stop it")]
+    Busy {
+        /// The experiment.
+        experiment: String,
+        /// The run.
+        run: String,
+    },
+}
+
+fn io(operation: impl Into<String>) -> impl FnOnce(std::io::Error) -> RecordError {
+    let operation = operation.into();
+    move |source| RecordError::Io { operation, source }
+}

@@ -1,0 +1,108 @@
+//! Which metrics an experiment has: what its parsers can yield, what it declares, and which one verdicts are about.
+
+use super::bind::Formula;
+use super::variants::Binder;
+use crate::model::catalog::Catalog;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::experiment::{Experiment, MetricDecl, Problems};
+use crate::model::metric::{BUILTIN_METRICS, Better, MetricInfo, Unit};
+use crate::model::plan::Variant;
+use crate::model::spec::{ParseSpec, TrialSpec};
+use crate::model::tree::Span;
+use std::collections::BTreeSet;
+
+/// Beyond this many variants only the first one's parsers are asked: a matrix of that size is planned, not run.
+const SAMPLED: usize = 10_000;
+
+/// Every metric that trials of `spec` may yield, in order: the parsers' first, then the built-in ones.
+#[must_use]
+pub fn dictionary(spec: &TrialSpec, catalog: &Catalog) -> Vec<MetricDecl> {
+    let several = spec.workloads.len() > 1;
+    let mut found: Vec<MetricDecl> = Vec::new();
+    for workload in &spec.workloads {
+        let tools = workload.parse.iter().flat_map(|parse| of_parser(parse, catalog));
+        for mut metric in tools.chain(BUILTIN_METRICS.iter().map(known)) {
+            if several {
+                metric.name = format!("{}.{}", workload.name, metric.name);
+            }
+            found.push(metric);
+        }
+    }
+    let mut seen = BTreeSet::new();
+    found.retain(|metric| seen.insert(metric.name.clone()));
+    found
+}
+
+fn of_parser(parse: &ParseSpec, catalog: &Catalog) -> Vec<MetricDecl> {
+    match parse {
+        ParseSpec::Tool(tool) => catalog.parsers.iter().filter(|p| p.name == tool).flat_map(|p| p.metrics).map(known).collect(),
+        ParseSpec::Regex(items) | ParseSpec::Json(items) | ParseSpec::Csv(items) => {
+            items.iter().map(|e| MetricDecl { unit: Some(e.unit.clone()), ..bare(&e.name, e.better) }).collect()
+        }
+    }
+}
+
+fn known(info: &MetricInfo) -> MetricDecl {
+    MetricDecl { unit: Some(Unit::custom(info.unit)), about: Some(info.about.to_owned()), ..bare(info.name, info.better) }
+}
+
+fn bare(name: &str, better: Option<Better>) -> MetricDecl {
+    MetricDecl { name: name.to_owned(), better, primary: false, expr: None, unit: None, about: None, span: Span::default() }
+}
+
+/// The declared metrics with the primary one marked: the declared primary, else the first declared, else the first parsed, else `wall`.
+#[must_use]
+pub fn declared(declared: &[MetricDecl], dictionary: &[MetricDecl]) -> Vec<MetricDecl> {
+    let mut all = declared.to_vec();
+    if all.iter().any(|metric| metric.primary) {
+        return all;
+    }
+    match all.first_mut() {
+        Some(first) => first.primary = true,
+        None => all.extend(dictionary.first().map(|first| MetricDecl { primary: true, ..first.clone() })),
+    }
+    all
+}
+
+/// Checks declared metrics and formulas against what the variants can yield.
+pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Variant]) -> Result<(), Problems> {
+    if experiment.presentation.metrics.is_empty() {
+        return Ok(());
+    }
+    let mut names: BTreeSet<String> = BTreeSet::new();
+    let mut scope: BTreeSet<String> = experiment.factors.iter().map(|f| f.name.to_string()).collect();
+    scope.insert("host".to_owned());
+    let mut parsers: Option<Vec<Vec<ParseSpec>>> = None;
+    for variant in variants {
+        let Ok(resolved) = binder.resolve(&variant.levels) else { continue };
+        scope.extend(resolved.names.keys().cloned());
+        let current: Vec<Vec<ParseSpec>> = resolved.spec.workloads.iter().map(|w| w.parse.clone()).collect();
+        if parsers.as_ref() != Some(&current) {
+            names.extend(dictionary(&resolved.spec, binder.catalog()).into_iter().map(|metric| metric.name));
+            parsers = Some(current);
+        }
+        if variants.len() > SAMPLED && parsers.is_some() {
+            break;
+        }
+    }
+    names.extend(experiment.presentation.metrics.iter().filter(|m| m.expr.is_some()).map(|m| m.name.clone()));
+    scope.extend(names.iter().map(|name| name.split('.').next().unwrap_or(name).to_owned()));
+    let mut problems = Vec::new();
+    for metric in &experiment.presentation.metrics {
+        match &metric.expr {
+            Some(text) => {
+                if let Err(error) = Formula::new(text).and_then(|formula| formula.check(scope.iter().map(String::as_str))) {
+                    problems.push(Diagnostic::error(metric.span, error.to_string()));
+                }
+            }
+            None if !names.contains(&metric.name) => {
+                let known = names.iter().map(String::as_str);
+                problems.push(
+                    Diagnostic::error(metric.span, format!("no parser yields a metric `{}`", metric.name)).suggest(&metric.name, known),
+                );
+            }
+            None => {}
+        }
+    }
+    if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+}

@@ -1,0 +1,172 @@
+//! Product of the levels, then exclude, then include: which combinations there are.
+
+use super::bind::{Formula, Scope};
+use crate::model::diagnostic::Diagnostic;
+use crate::model::experiment::{Experiment, Factor, RuleKind};
+use crate::model::tree::{Span, Tree};
+use std::collections::HashSet;
+
+/// Index of the level of each factor.
+pub type Combination = Box<[u32]>;
+
+/// Most combinations that are walked at all: beyond it a matrix is a mistake, not an experiment.
+pub const MOST: u64 = 50_000_000;
+
+/// All combinations in product order, the included ones last.
+///
+/// # Errors
+/// Rules that match nothing, repeat a variant or cannot be evaluated; a matrix that expands to nothing or beyond all bounds.
+pub fn combinations(experiment: &Experiment) -> Result<Vec<Combination>, Vec<Diagnostic>> {
+    let factors = &experiment.factors;
+    let size = factors.iter().try_fold(1_u64, |n, f| n.checked_mul(f.levels.len() as u64)).filter(|n| *n <= MOST);
+    let Some(size) = size else {
+        let span = factors.first().map(|f| f.span).unwrap_or_default();
+        return Err(vec![
+            Diagnostic::error(span, format!("the matrix expands to more than {MOST} combinations")).help("drop a factor, or levels of one"),
+        ]);
+    };
+    let rules = compile(experiment)?;
+    let mut problems = Vec::new();
+    let mut hits = vec![0_u64; rules.len()];
+    let mut kept: Vec<Combination> = Vec::with_capacity(if rules.is_empty() { size as usize } else { 0 });
+    let mut current: Combination = vec![0; factors.len()].into();
+    for _ in 0..size {
+        if !excluded(&rules, &current, factors, &mut hits, &mut problems) {
+            kept.push(current.clone());
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        advance(&mut current, factors);
+    }
+    for (rule, hits) in rules.iter().zip(&hits) {
+        if *hits == 0 && matches!(rule.kind, Compiled::Keys(_)) {
+            problems.push(Diagnostic::error(rule.span, "this exclude matches nothing").help("remove it, or correct the levels it names"));
+        }
+    }
+    let before = kept.len();
+    include(experiment, &mut kept, &mut problems);
+    if kept.is_empty() && problems.is_empty() {
+        let last = rules.iter().zip(&hits).rfind(|(_, hits)| **hits > 0).map(|(rule, _)| rule.span);
+        let span = last.or(factors.first().map(|f| f.span)).unwrap_or_default();
+        problems.push(
+            Diagnostic::error(span, format!("the matrix expands to nothing: all {size} combinations are excluded"))
+                .label("this rule removed the last one"),
+        );
+    }
+    debug_assert!(kept.len() >= before);
+    if problems.is_empty() { Ok(kept) } else { Err(problems) }
+}
+
+struct Exclude<'e> {
+    span: Span,
+    kind: Compiled<'e>,
+}
+
+enum Compiled<'e> {
+    Keys(&'e [(usize, Vec<usize>)]),
+    When(Formula),
+}
+
+fn compile(experiment: &Experiment) -> Result<Vec<Exclude<'_>>, Vec<Diagnostic>> {
+    let mut problems = Vec::new();
+    let mut rules = Vec::new();
+    for rule in &experiment.exclude {
+        match &rule.kind {
+            RuleKind::Keys(keys) => rules.push(Exclude { span: rule.span, kind: Compiled::Keys(keys) }),
+            RuleKind::When(text) => {
+                let known = experiment.factors.iter().map(|f| &*f.name);
+                match Formula::new(text).and_then(|formula| formula.check(known).map(|()| formula)) {
+                    Ok(formula) => rules.push(Exclude { span: rule.span, kind: Compiled::When(formula) }),
+                    Err(error) => problems.push(Diagnostic::error(rule.span, error.to_string())),
+                }
+            }
+        }
+    }
+    if problems.is_empty() { Ok(rules) } else { Err(problems) }
+}
+
+fn excluded(rules: &[Exclude<'_>], combination: &[u32], factors: &[Factor], hits: &mut [u64], problems: &mut Vec<Diagnostic>) -> bool {
+    let mut any = false;
+    for (rule, hits) in rules.iter().zip(hits) {
+        let matches = match &rule.kind {
+            Compiled::Keys(keys) => keys.iter().all(|(factor, levels)| levels.contains(&(combination[*factor] as usize))),
+            Compiled::When(formula) => match formula.truth(&factor_scope(factors, combination)) {
+                Ok(truth) => truth,
+                Err(error) => {
+                    problems.push(Diagnostic::error(rule.span, error.to_string()));
+                    false
+                }
+            },
+        };
+        if matches {
+            *hits += 1;
+            any = true;
+        }
+    }
+    any
+}
+
+/// The names of the factors with the levels of one combination.
+#[must_use]
+pub fn factor_scope(factors: &[Factor], combination: &[u32]) -> Scope {
+    let mut scope = Scope::default();
+    for (factor, level) in factors.iter().zip(combination) {
+        let level = &factor.levels[*level as usize];
+        let mut tree = Tree::plain(&level.text, level.span);
+        if level.value.is_string()
+            && let crate::model::tree::Node::Scalar(scalar) = &mut tree.node
+        {
+            scalar.quoted = true;
+        }
+        scope.set(&factor.name, &tree);
+    }
+    scope
+}
+
+fn advance(current: &mut [u32], factors: &[Factor]) {
+    for (index, factor) in factors.iter().enumerate().rev() {
+        current[index] += 1;
+        if (current[index] as usize) < factor.levels.len() {
+            return;
+        }
+        current[index] = 0;
+    }
+}
+
+fn include(experiment: &Experiment, kept: &mut Vec<Combination>, problems: &mut Vec<Diagnostic>) {
+    if experiment.include.is_empty() {
+        return;
+    }
+    let mut seen: HashSet<Combination> = kept.iter().cloned().collect();
+    for rule in &experiment.include {
+        let RuleKind::Keys(keys) = &rule.kind else {
+            problems.push(Diagnostic::error(rule.span, "include takes levels, not `when`"));
+            continue;
+        };
+        let mut added: Vec<Combination> = vec![vec![0; experiment.factors.len()].into()];
+        for (factor, levels) in keys {
+            added = added
+                .iter()
+                .flat_map(|base| {
+                    levels.iter().map(|level| {
+                        let mut next = base.clone();
+                        next[*factor] = *level as u32;
+                        next
+                    })
+                })
+                .collect();
+        }
+        for combination in added {
+            if seen.insert(combination.clone()) {
+                kept.push(combination);
+            } else {
+                let id = super::variant_id(&experiment.factors, &combination);
+                problems.push(
+                    Diagnostic::error(rule.span, format!("include repeats the variant `{id}`"))
+                        .help("an include only ever adds whole variants"),
+                );
+            }
+        }
+    }
+}

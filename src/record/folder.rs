@@ -1,0 +1,117 @@
+//! Folders and files: where things are, and writes that are whole or not there.
+
+use super::{RecordError, io};
+use crate::model::plan::SavedPlan;
+use fs_err as fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Where an experiment's record and report are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+impl Store {
+    /// The store of `experiment` below a `reports` folder.
+    #[must_use]
+    pub fn new(reports: &Path, experiment: &str) -> Self {
+        Self { folder: reports.join(experiment) }
+    }
+
+    /// `reports/<name>`.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The runs' folders, by name.
+    ///
+    /// # Errors
+    /// When the folder cannot be listed; none at all is an empty list.
+    pub fn runs(&self) -> Result<Vec<PathBuf>, RecordError> {
+        let runs = self.folder.join("runs");
+        let entries = match fs::read_dir(&runs) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(io("list the runs")(error)),
+        };
+        let mut folders = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(io("list the runs"))?.path();
+            if path.join("plan.json").is_file() {
+                folders.push(path);
+            }
+        }
+        folders.sort();
+        Ok(folders)
+    }
+
+    /// Makes the folder of a new run with its plan in it; the plan is complete on disk when this returns.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create_run(&self, name: &str, plan: &SavedPlan) -> Result<RunFolder, RecordError> {
+        let folder = self.folder.join("runs").join(name);
+        fs::create_dir_all(&folder).map_err(io("make the run's folder"))?;
+        let mut text = serde_json::to_vec_pretty(plan).expect("a plan is plain data");
+        text.push(b'\n');
+        write_atomically(&folder.join("plan.json"), &text)?;
+        Ok(RunFolder { folder })
+    }
+}
+
+/// The folder of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFolder {
+    folder: PathBuf,
+}
+
+impl RunFolder {
+    /// An existing run's folder.
+    #[must_use]
+    pub fn existing(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// Its path.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The folder's name: the run's name in CSV files.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
+    /// The journal's path.
+    #[must_use]
+    pub fn journal(&self) -> PathBuf {
+        self.folder.join("journal.jsonl")
+    }
+}
+
+/// Writes a file so that it is whole or not there: a temporary file beside it, synced, then renamed.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(io(format!("make {}", folder.display())))?;
+    let write = || -> std::io::Result<()> {
+        let mut file = tempfile::Builder::new().prefix(".shakedown-").permissions(permissions()).tempfile_in(folder)?;
+        file.write_all(bytes)?;
+        file.as_file().sync_data()?;
+        file.persist(path).map_err(|error| error.error)?;
+        Ok(())
+    };
+    write().map_err(io(format!("write {}", path.display())))
+}
+
+/// Readable by all, as files meant for git are; the process's umask still applies.
+fn permissions() -> std::fs::Permissions {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::Permissions::from_mode(0o644)
+}
