@@ -1,3 +1,5 @@
 //! The thin binary: everything is in the library.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    shakedown::cli::main()
+}

@@ -110,6 +110,12 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     write().map_err(io(format!("write {}", path.display())))
 }
 
+/// Today in UTC, `2026-11-30`: the first part of a run's name.
+#[must_use]
+pub fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
 /// Readable by all, as files meant for git are; the process's umask still applies.
 fn permissions() -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;

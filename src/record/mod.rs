@@ -10,7 +10,7 @@ mod lease;
 mod load;
 mod output;
 
-pub use folder::{RunFolder, Store, write_atomically};
+pub use folder::{RunFolder, Store, today, write_atomically};
 pub use history::history;
 pub use journal::{Journal, read_journal};
 pub use lease::{Lease, alive_runs};

@@ -1,0 +1,86 @@
+//! From a record to the files of a report: load, analyse, draw, write or compare.
+
+use super::{exit, fonts, talk};
+use crate::analyse;
+use crate::record::{self, RecordError, Store, write_atomically};
+use crate::report::{self, ReportError};
+use std::path::{Path, PathBuf};
+
+/// What stood in the way of a report.
+pub enum Failure {
+    /// The record.
+    Record(RecordError),
+    /// The drawing.
+    Report(ReportError),
+}
+
+impl Failure {
+    /// Says it, and gives the exit code.
+    pub fn tell(&self) -> u8 {
+        match self {
+            Self::Record(error) => talk::error(error),
+            Self::Report(error) => talk::error(error),
+        }
+        exit::RECORD
+    }
+}
+
+/// Files of a report: path below the experiment's report folder, and content.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// Makes a report's files from the record alone.
+///
+/// # Errors
+/// When the record cannot be read, or something cannot be drawn.
+pub fn files(store: &Store, experiment: &str) -> Result<Files, Failure> {
+    let loaded = record::load(store).map_err(Failure::Record)?;
+    let results = record::results(store, experiment, loaded).map_err(Failure::Record)?;
+    let analysis = analyse::analyse(&results);
+    let fonts = fonts::for_texts(&report::texts(&results));
+    report::render(&results, &analysis, &fonts, own_template(store).as_deref()).map_err(Failure::Report)
+}
+
+/// A user's template instead of the built-in one: `templates/report.md.j2` beside `reports/`.
+fn own_template(store: &Store) -> Option<String> {
+    let root = store.folder().parent()?.parent()?;
+    std::fs::read_to_string(root.join("templates/report.md.j2")).ok()
+}
+
+/// What was written where.
+pub struct Written {
+    folder: PathBuf,
+    names: Vec<String>,
+}
+
+impl Written {
+    /// Prints the paths: data for whoever called.
+    pub fn tell(&self) {
+        talk::data(|out| self.names.iter().try_for_each(|name| writeln!(out, "{}", self.folder.join(name).display())));
+    }
+}
+
+/// Writes a report. Files that are already right are not touched.
+///
+/// # Errors
+/// When the record cannot be read, something cannot be drawn, or a file cannot be written.
+pub fn write_report(store: &Store, experiment: &str) -> Result<Written, Failure> {
+    let files = files(store, experiment)?;
+    let mut names = Vec::new();
+    for (name, bytes) in files {
+        let path = store.folder().join(&name);
+        if std::fs::read(&path).ok().as_deref() != Some(&bytes) {
+            write_atomically(&path, &bytes).map_err(Failure::Record)?;
+        }
+        names.push(name);
+    }
+    Ok(Written { folder: store.folder().to_owned(), names })
+}
+
+/// Files of a report that differ from what is on disk.
+///
+/// # Errors
+/// When the record cannot be read or something cannot be drawn.
+pub fn differing(store: &Store, experiment: &str) -> Result<Vec<String>, Failure> {
+    let on_disk = |name: &str| std::fs::read(Path::new(store.folder()).join(name)).ok();
+    Ok(files(store, experiment)?.into_iter().filter(|(name, bytes)| on_disk(name).as_deref() != Some(bytes)).map(|(name, _)| name).collect())
+}

@@ -1,0 +1,9 @@
+//! What this program knows how to do, for planning.
+
+use crate::measure::parsers::{self, PARSERS};
+use crate::model::catalog::Catalog;
+
+/// The catalog of everything that is built in.
+pub fn catalog() -> Catalog {
+    Catalog { parsers: PARSERS.iter().map(|parser| parser.info()).collect(), check_extraction: parsers::check }
+}

@@ -1,0 +1,62 @@
+//! `clean`: removes what dead runs left on this host.
+
+use super::{engines::Engines, exit, talk};
+use crate::execute::EngineSource;
+use crate::model::spec::EngineSpec;
+
+/// Remove what dead runs left: containers, networks, cgroups and processes with our label.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Address of the engine; without it the daemon that docker would use.
+    #[arg(long, value_name = "URL")]
+    engine: Option<String>,
+}
+
+pub fn run(arguments: &Arguments) -> u8 {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(failure) => {
+            talk::error(format!("start the runtime: {failure}"));
+            return exit::MACHINE;
+        }
+    };
+    runtime.block_on(sweep(arguments.engine.as_deref()))
+}
+
+async fn sweep(address: Option<&str>) -> u8 {
+    let layout = crate::engine::control::layout().unwrap_or_default();
+    let engines = match Engines::new(address, layout) {
+        Ok(engines) => engines,
+        Err(error) => {
+            talk::error(error);
+            return exit::MACHINE;
+        }
+    };
+    let alive = crate::record::alive_runs();
+    let mut code = exit::OK;
+    let mut removed = Vec::new();
+    match engines.open(&EngineSpec::default()).await {
+        Ok(engine) => match engine.sweep(&alive).await {
+            Ok(mut list) => removed.append(&mut list),
+            Err(error) => {
+                talk::error(error);
+                code = exit::MACHINE;
+            }
+        },
+        Err(error) => talk::note(format!("containers were not looked at: {error}")),
+    }
+    match engines.host().sweep(&alive).await {
+        Ok(mut list) => removed.append(&mut list),
+        Err(error) => {
+            talk::error(error);
+            code = exit::MACHINE;
+        }
+    }
+    for what in &removed {
+        talk::note(format!("removed {what}"));
+    }
+    if removed.is_empty() && code == exit::OK {
+        talk::note("nothing was left");
+    }
+    code
+}

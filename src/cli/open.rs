@@ -1,0 +1,132 @@
+//! Finding and reading manifests, and the folders that belong to them.
+
+use super::{exit, talk};
+use crate::manifest::{self, Source};
+use crate::model::experiment::{Experiment, Problems};
+use crate::record::Store;
+use fs_err as fs;
+use std::path::{Path, PathBuf};
+
+/// A manifest that was read.
+pub struct Opened {
+    /// As the person would name it.
+    pub shown: String,
+    /// Its text.
+    pub text: String,
+    /// What it says.
+    pub experiment: Experiment,
+    /// Where its record and report are.
+    pub store: Store,
+}
+
+impl Opened {
+    /// Draws problems that were found later.
+    pub fn problems(&self, problems: &Problems) -> u8 {
+        talk::diagnostics(&self.shown, &self.text, &problems.0);
+        exit::USAGE
+    }
+}
+
+/// The manifests that a word names: a file, a folder of manifests, or the name of one below `experiments/`.
+///
+/// # Errors
+/// A message when there is no such thing.
+pub fn manifests(word: &str) -> Result<Vec<PathBuf>, String> {
+    let path = Path::new(word);
+    if path.is_dir() {
+        let mut found: Vec<PathBuf> = fs::read_dir(path)
+            .map_err(|e| e.to_string())?
+            .filter_map(|entry| entry.ok().map(|e| e.path()))
+            .filter(|p| p.extension().is_some_and(|e| e == "yaml" || e == "yml") && p.is_file())
+            .collect();
+        found.sort();
+        return if found.is_empty() { Err(format!("`{word}` has no *.yaml")) } else { Ok(found) };
+    }
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let named = PathBuf::from("experiments").join(format!("{word}.yaml"));
+    if named.is_file() {
+        return Ok(vec![named]);
+    }
+    let names = names_below(Path::new("experiments"));
+    let hint = crate::model::diagnostic::suggestion(word, names.iter().map(String::as_str)).map(|h| format!("; {h}")).unwrap_or_default();
+    Err(format!("no manifest `{word}`, nor `{}`{hint}", named.display()))
+}
+
+fn names_below(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.filter_map(|e| e.path().file_stem().map(|s| s.to_string_lossy().into_owned())).collect();
+    names.sort();
+    names
+}
+
+/// Reads a manifest; problems are drawn (or printed as JSON) and give the exit code.
+///
+/// # Errors
+/// The exit code, after saying why.
+pub fn open(path: &Path, reports: Option<&Path>, json: bool) -> Result<Opened, u8> {
+    let shown = path.display().to_string();
+    let bytes = fs::read(path).map_err(|error| {
+        talk::error(error);
+        exit::USAGE
+    })?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        talk::error(format!("{shown}: not UTF-8 text"));
+        return Err(exit::USAGE);
+    };
+    let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) || name.starts_with('.') {
+        talk::error(format!("{shown}: the file's name is the experiment's name: letters, digits, `-`, `_` and `.` only"));
+        return Err(exit::USAGE);
+    }
+    let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let lookup = |template: &str| template_text(folder, template);
+    match manifest::read(&Source { name: &name, folder, text: &text }, &lookup) {
+        Ok((experiment, warnings)) => {
+            if !json {
+                talk::diagnostics(&shown, &text, &warnings);
+            }
+            let store = Store::new(&reports_folder(folder, reports), &name);
+            Ok(Opened { shown, text, experiment, store })
+        }
+        Err(problems) => {
+            if json {
+                print_json(&shown, &problems);
+            } else {
+                talk::diagnostics(&shown, &text, &problems.0);
+            }
+            Err(exit::USAGE)
+        }
+    }
+}
+
+/// Problems as JSON lines on stdout.
+pub fn print_json(shown: &str, problems: &Problems) {
+    talk::data(|out| problems.0.iter().try_for_each(|problem| writeln!(out, "{}", talk::as_json(shown, problem))));
+}
+
+/// A template beside the manifest, then in the `templates/` beside its `experiments/`. A name cannot leave those folders.
+fn template_text(folder: &Path, name: &str) -> Option<String> {
+    let relative = Path::new(name);
+    if relative.components().any(|part| !matches!(part, std::path::Component::Normal(_) | std::path::Component::CurDir)) {
+        return None;
+    }
+    [folder.join(relative), folder.join("../templates").join(relative)].into_iter().find_map(|path| std::fs::read_to_string(path).ok())
+}
+
+/// `reports/` beside the `experiments/` folder that holds the manifest, or beside a manifest that stands alone.
+fn reports_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
+    if let Some(given) = given {
+        return given.to_owned();
+    }
+    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
+    let parent = absolute.ancestors().find(|a| a.file_name().is_some_and(|n| n == "experiments")).and_then(Path::parent);
+    match parent {
+        Some(parent) => {
+            let here = std::env::current_dir().unwrap_or_default();
+            parent.strip_prefix(&here).map_or_else(|_| parent.join("reports"), |relative| relative.join("reports"))
+        }
+        None => folder.join("reports"),
+    }
+}

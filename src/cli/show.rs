@@ -1,0 +1,122 @@
+//! Progress: a bar with the time left on a terminal, one line per finished trial elsewhere, JSON for machines. All on stderr.
+
+use super::plan::show_time;
+use crate::execute::{Observer, Progress};
+use crate::model::event::{Event, TrialRow};
+use crate::model::outcome::Outcome;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// How progress is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// Every event as a JSON line.
+    Json,
+}
+
+/// Shows events as they come.
+pub struct Show {
+    form: Form,
+    /// The metric that lines show.
+    primary: String,
+}
+
+enum Form {
+    Bar(ProgressBar),
+    Lines,
+    Json,
+}
+
+impl Show {
+    /// Chooses the form: the bar only where someone watches.
+    pub fn new(format: LogFormat, total: usize, primary: String) -> Self {
+        let form = match format {
+            LogFormat::Json => Form::Json,
+            LogFormat::Text if std::io::stderr().is_terminal() && std::env::var_os("CI").is_none() => {
+                let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
+                let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {prefix}  {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+                bar.set_style(style);
+                bar.enable_steady_tick(Duration::from_millis(500));
+                Form::Bar(bar)
+            }
+            LogFormat::Text => Form::Lines,
+        };
+        Self { form, primary }
+    }
+
+    fn say(&self, line: &str) {
+        match &self.form {
+            Form::Bar(bar) => bar.suspend(|| anstream::eprintln!("{line}")),
+            Form::Lines | Form::Json => anstream::eprintln!("{line}"),
+        }
+    }
+
+    fn finished(&self, row: &TrialRow, progress: &Progress) {
+        let failure = row.failure.as_ref().map(|f| format!("failed in {}: {}", f.phase.name(), f.reason));
+        match &self.form {
+            Form::Bar(bar) => {
+                bar.set_position(progress.done as u64);
+                if let Some(failure) = failure {
+                    self.say(&format!("{} {}: {failure}", row.trial, row.variant));
+                }
+            }
+            Form::Lines => {
+                let value = row.metrics.iter().find(|m| m.name == self.primary);
+                let told = match (failure, value) {
+                    (Some(failure), _) => failure,
+                    (None, Some(metric)) if row.outcome == Outcome::Ok => {
+                        let unit = if metric.unit.symbol() == "1" { "" } else { metric.unit.symbol() };
+                        format!("{} {:.4} {unit}", metric.name, metric.value).trim_end().to_owned()
+                    }
+                    (None, _) => "ok".to_owned(),
+                };
+                let taints = if row.taints.is_empty() { String::new() } else { format!(" [{}]", row.taints.join(", ")) };
+                let left = progress.left.map(|left| format!(", {} left", show_time(left))).unwrap_or_default();
+                anstream::eprintln!("[{}/{}{left}] {} {}: {told}{taints}", progress.done, progress.total, row.trial, row.variant);
+            }
+            Form::Json => {}
+        }
+    }
+}
+
+impl Observer for Show {
+    fn event(&mut self, event: &Event, progress: &Progress) {
+        if let Form::Json = self.form {
+            match serde_json::to_string(event) {
+                Ok(line) => anstream::eprintln!("{line}"),
+                Err(error) => anstream::eprintln!("{{\"event\":\"error\",\"message\":\"{error}\"}}"),
+            }
+            return;
+        }
+        match event {
+            Event::RunStarted(started) => {
+                for engine in &started.engines {
+                    let version = if engine.version.is_empty() { String::new() } else { format!(" {}", engine.version) };
+                    let found = if engine.found_by.is_empty() { String::new() } else { format!(" ({})", engine.found_by) };
+                    self.say(&format!("engine: {}{version} at {}{found}", engine.kind, engine.endpoint));
+                }
+            }
+            Event::ImageReady { image, digest, seconds } => {
+                let digest = digest.strip_prefix("sha256:").unwrap_or(digest);
+                self.say(&format!("image: {image} -> {} ({seconds:.1} s)", digest.get(..12).unwrap_or(digest)));
+            }
+            Event::TrialStarted { .. } => {
+                if let Form::Bar(bar) = &self.form {
+                    bar.set_prefix(progress.left.map_or_else(|| "time left unknown".to_owned(), |left| format!("{} left", show_time(left))));
+                    bar.set_message(progress.current.as_ref().map(|(_, variant)| variant.clone()).unwrap_or_default());
+                }
+            }
+            Event::TrialFinished(row) => self.finished(row, progress),
+            Event::Warned { message, .. } => self.say(&format!("warning: {message}")),
+            Event::RunFinished { .. } | Event::RunInterrupted { .. } => {
+                if let Form::Bar(bar) = &self.form {
+                    bar.finish_and_clear();
+                }
+            }
+            Event::Presented(_) => {}
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! What a trial's numbers are made of: engine stamps, counters, parsed output; and what makes them doubtful.
+
+use crate::engine::{Exit, Output};
+use crate::measure::parsers::{self, ToolOutput};
+use crate::model::event::TrialRow;
+use crate::model::experiment::Design;
+use crate::model::metric::{Observation, Unit};
+use crate::model::outcome::{Failure, FailureKind, Phase};
+use crate::model::spec::WorkloadSpec;
+
+/// Taint keyword: the window was too short to say anything.
+pub const TOO_SHORT: &str = "too-short";
+
+/// The metrics of one workload from its output and stamps, and what its parsers complain about.
+pub(super) struct Reading {
+    pub(super) metrics: Vec<Observation>,
+    pub(super) problems: Vec<String>,
+    pub(super) failure: Option<Failure>,
+}
+
+/// Why an exit is a failure; none when it is not.
+pub(super) fn judge(workload: &WorkloadSpec, exit: &Exit) -> Option<Failure> {
+    let failed = |kind, reason: String| Some(Failure { phase: Phase::Measure, kind, reason: format!("{}{reason}", of(workload)) });
+    match exit.code {
+        _ if exit.oom => failed(FailureKind::OutOfMemory, "killed by the kernel for memory".to_owned()),
+        0 => None,
+        code @ 129..=192 => failed(FailureKind::Signal, format!("ended by signal {} (exit code {code})", code - 128)),
+        code => failed(FailureKind::ExitCode, format!("exit code {code}")),
+    }
+}
+
+/// A workload's name in front of a reason, where there are several.
+fn of(workload: &WorkloadSpec) -> String {
+    if workload.name == "workload" { String::new() } else { format!("`{}`: ", workload.name) }
+}
+
+/// Parses a workload's output and adds its wall time.
+pub(super) fn read(workload: &WorkloadSpec, exit: &Exit, output: &Output) -> Reading {
+    let tool = ToolOutput { stdout: &output.stdout.bytes, stderr: &output.stderr.bytes, exit_code: Some(exit.code) };
+    let mut reading = Reading { metrics: Vec::new(), problems: Vec::new(), failure: None };
+    for spec in &workload.parse {
+        let parsed = parsers::run(spec, &tool);
+        if !parsed.ok && reading.failure.is_none() {
+            let reason = if parsed.problems.is_empty() { "the output does not show a result".to_owned() } else { parsed.problems.join("; ") };
+            reading.failure = Some(Failure { phase: Phase::Collect, kind: FailureKind::Parser, reason: format!("{}{reason}", of(workload)) });
+        }
+        reading.problems.extend(parsed.problems);
+        reading.metrics.extend(parsed.metrics);
+    }
+    let wall = (exit.finished_ns - exit.started_ns) as f64 / 1e9;
+    reading.metrics.extend(Observation::finite("wall", wall, Unit::SECOND));
+    reading
+}
+
+/// The last lines of what a failed command said on standard error: what a person needs to see first.
+pub(super) fn last_words(output: &Output) -> Option<String> {
+    let text = String::from_utf8_lossy(if output.stderr.bytes.is_empty() { &output.stdout.bytes } else { &output.stderr.bytes });
+    let last = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
+    Some(last.chars().take(200).collect())
+}
+
+/// Marks what a sceptic would leave out.
+pub(super) fn taint(row: &mut TrialRow, design: &Design) {
+    let limit = design.min_window.as_secs_f64();
+    let walls = row.metrics.iter().filter(|m| m.name == "wall" || m.name.ends_with(".wall"));
+    if walls.map(|m| m.value).fold(f64::INFINITY, f64::min) < limit {
+        row.taints.push(TOO_SHORT.to_owned());
+    }
+}

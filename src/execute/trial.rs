@@ -1,0 +1,186 @@
+//! One attempt at one trial: create, start together, measure, collect, tear down.
+
+use super::{Shared, readings};
+use crate::engine::{Created, Engine, EngineError, Exit, Output, UnitName};
+use crate::measure::window::{Window, WindowUnit};
+use crate::model::event::Attested;
+use crate::model::metric::Observation;
+use crate::model::outcome::{Failure, FailureKind, Phase};
+use crate::model::spec::{Place, TrialSpec, WorkloadSpec};
+use futures_util::future::join_all;
+use std::future::Future;
+use std::time::Duration;
+
+/// What an attempt gave.
+#[derive(Default)]
+pub(super) struct Measured {
+    pub(super) metrics: Vec<Observation>,
+    pub(super) attested: Vec<Attested>,
+    pub(super) outputs: Vec<(String, Output)>,
+    pub(super) problems: Vec<String>,
+    pub(super) failure: Option<Failure>,
+}
+
+impl Measured {
+    fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+    }
+}
+
+/// A workload with its engine and, once created, its unit.
+struct Unit<'t> {
+    workload: &'t WorkloadSpec,
+    engine: &'t dyn Engine,
+    created: Option<Created>,
+}
+
+/// Runs one attempt; none when it was cancelled. Nothing of it is left either way.
+pub(super) async fn run(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName) -> Option<Measured> {
+    let mut units: Vec<Unit<'_>> = spec
+        .workloads
+        .iter()
+        .map(|workload| {
+            let engine: &dyn Engine = match workload.unit.place {
+                Place::Host => &*shared.host,
+                Place::Container => &*shared.engines[&spec.engine],
+            };
+            Unit { workload, engine, created: None }
+        })
+        .collect();
+    let mut measured = Measured::default();
+    if let Err(failure) = phases(shared, spec, name, &mut units, &mut measured).await {
+        measured.fail(failure);
+    }
+    if let Err(failure) = teardown(shared, &units).await {
+        measured.fail(failure);
+    }
+    (!shared.cancel.is_cancelled() || measured.failure.is_none() && !measured.metrics.is_empty()).then_some(measured)
+}
+
+async fn phases(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName, units: &mut [Unit<'_>], measured: &mut Measured) -> Result<(), Failure> {
+    let limits = &shared.job.limits;
+    for unit in units.iter_mut() {
+        let own = UnitName { unit: unit.workload.name.clone(), ..name.clone() };
+        let image = unit.workload.unit.image.as_ref().and_then(|source| shared.images.get(&spec.engine, source));
+        unit.created = Some(limited(Phase::Create, limits.create, unit.engine.create(&own, &unit.workload.unit, image)).await?);
+        if shared.cancel.is_cancelled() {
+            return Ok(());
+        }
+    }
+    let watched: Vec<WindowUnit> = units.iter().filter_map(watch).collect();
+    let window = Window::open(&shared.job.layout, &watched);
+    let started = join_all(units.iter().filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Start, limits.start, unit.engine.start(created))))).await;
+    let exits = match started.into_iter().find_map(Result::err) {
+        Some(failure) => {
+            measured.fail(failure);
+            Vec::new()
+        }
+        None => join_all(units.iter().map(|unit| wait(shared, unit))).await,
+    };
+    let (counters, attested) = window.close();
+    measured.attested = attested;
+    if let Some(wrong) = measured.attested.iter().find(|a| a.differs()) {
+        let found = wrong.found.as_deref().unwrap_or("nothing");
+        let reason = format!("`{}`: asked for {} = {}, the kernel says {found} ({})", wrong.unit, wrong.setting, wrong.asked, wrong.source);
+        measured.fail(Failure { phase: Phase::Attest, kind: FailureKind::Attestation, reason });
+    }
+    if shared.cancel.is_cancelled() && exits.iter().any(Option::is_none) {
+        return Ok(());
+    }
+    collect(shared, units, exits, &counters, measured).await;
+    Ok(())
+}
+
+fn watch(unit: &Unit<'_>) -> Option<WindowUnit> {
+    let created = unit.created.as_ref()?;
+    Some(WindowUnit { unit: unit.workload.name.clone(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.workload.unit.limits.clone() })
+}
+
+/// Waits for one workload's exit; none when cancelled.
+async fn wait(shared: &Shared<'_>, unit: &Unit<'_>) -> Option<Result<Exit, Failure>> {
+    let created = unit.created.as_ref()?;
+    tokio::select! {
+        exit = limited(Phase::Measure, unit.workload.timeout, unit.engine.wait(created)) => Some(exit),
+        () = shared.cancel.cancelled() => None,
+    }
+}
+
+/// Fetches and reads what every workload wrote. Output of a failed one is kept too: it says why.
+async fn collect(
+    shared: &Shared<'_>,
+    units: &[Unit<'_>],
+    exits: Vec<Option<Result<Exit, Failure>>>,
+    counters: &[(String, Vec<Observation>)],
+    measured: &mut Measured,
+) {
+    let several = units.len() > 1;
+    let mut exits = exits.into_iter();
+    for unit in units {
+        let Some(created) = &unit.created else { continue };
+        let output = match limited(Phase::Collect, shared.job.limits.collect, unit.engine.output(created)).await {
+            Ok(output) => output,
+            Err(failure) => {
+                measured.fail(failure);
+                Output::default()
+            }
+        };
+        match exits.next().flatten() {
+            Some(Ok(exit)) => {
+                let mut failure = readings::judge(unit.workload, &exit);
+                let mut reading = readings::read(unit.workload, &exit, &output);
+                if let Some(failure) = &mut failure
+                    && let Some(words) = readings::last_words(&output)
+                {
+                    failure.reason = format!("{}: {words}", failure.reason);
+                }
+                if let Some(failure) = failure.or(reading.failure) {
+                    measured.fail(failure);
+                }
+                let own = counters.iter().filter(|(name, _)| *name == unit.workload.name).flat_map(|(_, list)| list.clone());
+                reading.metrics.extend(own);
+                for mut metric in reading.metrics {
+                    if several {
+                        metric.name = format!("{}.{}", unit.workload.name, metric.name);
+                    }
+                    if !measured.metrics.iter().any(|known| known.name == metric.name) {
+                        measured.metrics.push(metric);
+                    }
+                }
+                measured.problems.append(&mut reading.problems);
+            }
+            Some(Err(failure)) => measured.fail(failure),
+            None => {}
+        }
+        measured.outputs.push((unit.workload.name.clone(), output));
+    }
+}
+
+/// Removes every unit; all are tried, the first failure is told.
+async fn teardown(shared: &Shared<'_>, units: &[Unit<'_>]) -> Result<(), Failure> {
+    if shared.job.keep {
+        return Ok(());
+    }
+    let limit = shared.job.limits.teardown;
+    let removals = units.iter().filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Teardown, limit, unit.engine.remove(created))));
+    join_all(removals).await.into_iter().collect()
+}
+
+/// Runs a phase within its limit, and names its failure.
+async fn limited<T>(phase: Phase, limit: Duration, work: impl Future<Output = Result<T, EngineError>>) -> Result<T, Failure> {
+    match tokio::time::timeout(limit, work).await {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(error)) => {
+            let kind = match &error {
+                EngineError::NotStarted { .. } => FailureKind::NotStarted,
+                _ => FailureKind::Infrastructure,
+            };
+            Err(Failure { phase, kind, reason: error.to_string() })
+        }
+        Err(_) => Err(Failure { phase, kind: FailureKind::Timeout, reason: format!("not done within {}", seconds(limit)) }),
+    }
+}
+
+fn seconds(limit: Duration) -> String {
+    let seconds = limit.as_secs_f64();
+    if seconds < 60.0 { format!("{seconds} s") } else { format!("{} min", seconds / 60.0) }
+}
