@@ -1,15 +1,15 @@
 //! Images of host files: the closure is complete, the bytes are reproducible, and a real daemon runs what was packed.
 
+mod daemon;
+mod programs;
+
 use shakedown::engine::pack::{EntryKind, PackError, Packed, pack};
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component, Path, PathBuf};
-use std::process::{Command, Stdio};
-
-/// `dd if=/dev/zero bs=1M count=1 | md5sum`.
-const MEBIBYTE_OF_ZEROS: &str = "b6d81b360a5672d80c27430f39153e2c";
+use std::process::Command;
 
 fn packed<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Packed, PackError> {
     let paths: Vec<PathBuf> = paths.into_iter().map(|path| path.as_ref().to_path_buf()).collect();
@@ -165,7 +165,7 @@ fn folders_are_taken_whole_and_their_links_lead_somewhere() {
     symlink("/dev/stdout", root.join("site/log")).unwrap();
     write(&root.join("beside"), 0o644, "not asked for");
     let _socket = std::os::unix::net::UnixListener::bind(root.join("site/socket")).unwrap();
-    let _pack_is_a_plugin = fs::copy("/bin/bash", root.join("site/plugin.so")).unwrap();
+    fs::copy("/bin/bash", root.join("site/plugin.so")).unwrap();
     let packed = packed([root.join("site")]).unwrap();
     for path in ["site/a/page.html", "site/empty", "site/shared/b", "site/up/site/a"] {
         assert!(works(&packed, root.join(path)), "{path}");
@@ -277,90 +277,4 @@ fn errors_name_the_path_and_what_to_write_instead() {
         assert_eq!(refused(&path), expected);
     }
     assert!(matches!(pack(&[]), Err(PackError::Empty)));
-}
-
-/// A copy of `program` in which `from` stands as `to`.
-fn patched(program: &str, copy: &Path, from: &[u8], to: &[u8]) {
-    assert_eq!(from.len(), to.len());
-    let mut bytes = fs::read(program).unwrap();
-    let at = bytes.windows(from.len()).position(|window| window == from).expect("the text is in the program");
-    bytes[at..at + to.len()].copy_from_slice(to);
-    write(copy, 0o755, bytes);
-}
-
-#[test]
-fn programs_that_do_not_run_here_are_refused_and_tolerated_in_folders() {
-    let (_keep, root) = folder();
-    let app = root.join("app");
-    patched("/usr/bin/env", &app.join("lost"), b"libc.so.6\0", b"libq.so.9\0");
-    let lost = app.join("lost").display().to_string();
-    assert_eq!(refused(app.join("lost")), format!("`{lost}` needs the library `libq.so.9`, which is not found"));
-
-    let elf = fs::read("/usr/bin/env").unwrap();
-    let mut foreign = elf.clone();
-    foreign[18..20].copy_from_slice(&[22, 0]);
-    write(&app.join("foreign"), 0o755, foreign);
-    let message = refused(app.join("foreign"));
-    assert!(message.contains(&format!("is made for s390x, this host is {}", std::env::consts::ARCH)), "{message}");
-
-    patched("/usr/bin/env", &app.join("hostile"), b"/lib64/ld-linux-", b"/lib64/rm-linux-");
-    let message = refused(app.join("hostile"));
-    assert!(message.contains("which is not the name of a loader"), "{message}");
-
-    let packed = packed([&app]).unwrap();
-    assert!(works(&packed, app.join("lost")) && works(&packed, app.join("foreign")));
-}
-
-/// Removes a loaded image on every path out of a test.
-struct Loaded(String);
-
-impl Drop for Loaded {
-    fn drop(&mut self) {
-        let _ = docker(&["image", "rm", &self.0], &[]);
-    }
-}
-
-/// Runs the `docker` command; its output when it succeeds, else what it complains of.
-fn docker(arguments: &[&str], input: &[u8]) -> Result<String, String> {
-    let mut command = Command::new("docker");
-    let child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = child.map_err(|error| error.to_string())?;
-    // A child that ends early is heard below.
-    let _ = child.stdin.take().expect("piped").write_all(input);
-    let output = child.wait_with_output().map_err(|error| error.to_string())?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-    }
-}
-
-#[test]
-fn a_real_daemon_loads_it_under_the_predicted_id_and_runs_it() {
-    if let Err(reason) = docker(&["version", "--format", "{{.Server.Version}}"], &[]) {
-        eprintln!("skipped: no Docker daemon answers: {reason}");
-        return;
-    }
-    let (_keep, root) = folder();
-    // The folder's name is in the image, so that no other user of this daemon has the same one.
-    write(&root.join("script"), 0o755, "#!/usr/bin/env bash\necho from $0 in $PWD as $(id -un)\n");
-    let script = root.join("script").display().to_string();
-    let packed = packed(["/bin/bash", "/usr/bin/dd", "/usr/bin/md5sum", "/usr/bin/id", "/usr/bin/awk", &script]).unwrap();
-    docker(&["load", "-q"], &packed.archive().unwrap()).expect("load");
-    let loaded = Loaded(packed.reference().to_owned());
-    let name = packed.reference();
-    assert_eq!(docker(&["image", "inspect", "--format", "{{.Id}}", name], &[]).unwrap(), packed.image_id());
-
-    let container = format!("shakedown-test-pack-{}", &packed.image_id()[7..23]);
-    let run = |command: &[&str]| {
-        let options = ["run", "--rm", "--network", "none", "--name", &container, name];
-        docker(&[&options, command].concat(), &[])
-    };
-    assert_eq!(run(&["bash", "-c", "dd if=/dev/zero bs=1M count=1 | md5sum"]).unwrap(), format!("{MEBIBYTE_OF_ZEROS}  -"));
-    assert_eq!(run(&[&script]).unwrap(), format!("from {script} in / as root"));
-    assert_eq!(run(&["awk", "BEGIN { print 6 * 7 }"]).unwrap(), "42");
-
-    drop(loaded);
-    assert!(docker(&["image", "inspect", packed.image_id()], &[]).is_err(), "the image is gone");
-    let left = docker(&["ps", "-aq", "--filter", &format!("name={container}")], &[]).unwrap();
-    assert_eq!(left, "", "no container is left");
 }

@@ -175,18 +175,18 @@ impl Closure {
             return Err(PackError::List { program: file.to_path_buf(), reason: "this host has no loader".to_owned() });
         };
         self.add_loader(file, &loader)?;
-        for library in self.list(file, &loader)? {
-            let Some(path) = library.path else {
-                let needed_by = self.who_needs(&library.name, file, elf);
-                return Err(PackError::Library { library: library.name, needed_by });
-            };
-            if let Reached::File(real) = self.tree.reach(&path)? {
+        let (found, lost): (Vec<_>, Vec<_>) = self.list(file, &loader)?.into_iter().partition(|library| library.path.is_some());
+        for Library { name, path } in found {
+            if let Reached::File(real) = self.tree.reach(&path.unwrap_or_default())? {
                 // Its own needs are in the same list.
                 self.done.insert(real);
-                self.libraries.insert(library.name);
+                self.libraries.insert(name);
             }
         }
-        Ok(())
+        match lost.into_iter().next() {
+            Some(Library { name, .. }) => Err(PackError::Library { needed_by: self.who_needs(&name, file, elf), library: name }),
+            None => Ok(()),
+        }
     }
 
     fn add_loader(&mut self, program: &Path, loader: &Path) -> Result<(), PackError> {

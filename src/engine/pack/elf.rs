@@ -175,6 +175,9 @@ pub(super) struct Library {
     pub(super) path: Option<PathBuf>,
 }
 
+/// How glibc begins to say which library it does not find.
+const GLIBC_LOST: &str = "error while loading shared libraries: ";
+
 /// Whether `path` is named like a loader: no other program is ever started for a file's sake.
 pub(super) fn is_loader(path: &Path) -> bool {
     path.is_absolute() && path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with("ld") && name.contains(".so"))
@@ -185,19 +188,33 @@ pub(super) fn is_loader(path: &Path) -> bool {
 /// # Errors
 /// When the loader cannot be started or refuses.
 pub(super) fn list(loader: &Path, program: &Path, cached: bool) -> Result<Vec<Library>, PackError> {
-    let refuse = |reason: String| PackError::List { program: program.to_path_buf(), reason };
+    let search: &[&str] = if cached { &[] } else { &["--inhibit-cache"] };
+    let (success, stdout, stderr) = start(loader, &[search, &["--list"]].concat(), program, &[])?;
+    let libraries = parse(&stdout, &stderr);
+    if success {
+        return Ok(libraries);
+    }
+    if libraries.iter().all(|library| library.path.is_some()) {
+        return Err(PackError::List { program: program.to_path_buf(), reason: stderr.trim().to_owned() });
+    }
+    // glibc ends `--list` at the first library that is lost. Its tracing goes on, which tells who asked for it. The program
+    // cannot start by that: it has just failed to load.
+    if !stderr.contains(GLIBC_LOST) {
+        return Ok(libraries);
+    }
+    let (_, stdout, _) = start(loader, search, program, &[("LD_TRACE_LOADED_OBJECTS", "1")])?;
+    let traced = parse(&stdout, "");
+    Ok(if traced.is_empty() { libraries } else { traced })
+}
+
+/// Starts the loader: whether it succeeded, and what it wrote to both streams.
+fn start(loader: &Path, options: &[&str], program: &Path, variables: &[(&str, &str)]) -> Result<(bool, String, String), PackError> {
     let mut command = Command::new(loader);
-    if !cached {
-        command.arg("--inhibit-cache");
-    }
     // Inside an image there is no LD_LIBRARY_PATH and no LD_PRELOAD either.
-    let command = command.arg("--list").arg(program).env_clear().stdin(Stdio::null());
-    let output = command.output().map_err(|source| refuse(source.to_string()))?;
-    let libraries = parse(&String::from_utf8_lossy(&output.stdout), &String::from_utf8_lossy(&output.stderr));
-    if !output.status.success() && libraries.iter().all(|library| library.path.is_some()) {
-        return Err(refuse(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
-    }
-    Ok(libraries)
+    command.args(options).arg(program).env_clear().envs(variables.iter().copied()).stdin(Stdio::null());
+    let output = command.output().map_err(|source| PackError::List { program: program.to_path_buf(), reason: source.to_string() })?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Ok((output.status.success(), text(&output.stdout), text(&output.stderr)))
 }
 
 /// Reads what the loader prints: glibc's `name => path (address)` and `name => not found`, and musl's complaints.
@@ -215,7 +232,7 @@ fn parse(stdout: &str, stderr: &str) -> Vec<Library> {
     });
     let lost = stderr.lines().filter_map(|line| {
         let musl = line.strip_prefix("Error loading shared library ").and_then(|rest| rest.split_once(": ")).map(|(name, _)| name);
-        let glibc = line.split_once("error while loading shared libraries: ").map(|(_, rest)| rest);
+        let glibc = line.split_once(GLIBC_LOST).map(|(_, rest)| rest);
         let glibc = glibc.and_then(|rest| rest.split_once(": cannot open shared object file")).map(|(name, _)| name);
         musl.or(glibc).map(|name| Library { name: name.to_owned(), path: None })
     });

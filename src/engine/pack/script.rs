@@ -33,7 +33,8 @@ mod tests {
 
     #[test]
     fn the_first_line_names_the_interpreter_and_what_env_searches() {
-        let table: &[(&[u8], Option<(&str, Option<&str>)>)] = &[
+        type Case = (&'static [u8], Option<(&'static str, Option<&'static str>)>);
+        let table: &[Case] = &[
             (b"#!/bin/sh\necho", Some(("/bin/sh", None))),
             (b"#! /bin/sh -e\n", Some(("/bin/sh", None))),
             (b"#!/usr/bin/env python3\n", Some(("/usr/bin/env", Some("python3")))),
