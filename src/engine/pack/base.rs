@@ -29,9 +29,10 @@ pub(super) fn furnish(tree: &mut Tree, libc: Option<&Path>) -> Result<(), PackEr
     for (path, mode) in FOLDERS.into_iter().chain(KERNEL_FOLDERS.map(|path| (path, 0o755))) {
         tree.furnish(Path::new(path), Node { mode, content: Content::Folder });
     }
-    let users = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let groups = fs::read_to_string("/etc/group").unwrap_or_default();
-    let users = known_users(&users);
+    // A host without them, or with odd bytes in a comment, still gives root and nobody.
+    let [users, groups] = ["/etc/passwd", "/etc/group"].map(|path| fs::read(path).unwrap_or_default());
+    let users = known_users(&String::from_utf8_lossy(&users));
+    let groups = String::from_utf8_lossy(&groups);
     let texts = [("/etc/passwd", passwd(&users)), ("/etc/group", group(&users, &groups)), ("/etc/nsswitch.conf", NAME_SERVICES.to_owned())];
     for (path, text) in texts {
         tree.furnish(Path::new(path), Node { mode: 0o644, content: Content::Text(text) });
