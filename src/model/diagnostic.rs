@@ -75,14 +75,19 @@ impl Diagnostic {
     }
 }
 
+/// The nearest known name within an edit distance below 3.
+#[must_use]
+pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let (distance, candidate) = known.into_iter().map(|known| (strsim::osa_distance(name, known), known)).min()?;
+    (distance < 3 && distance < candidate.chars().count()).then_some(candidate)
+}
+
 /// "did you mean `x`?" for the nearest known name within an edit distance below 3, else the list of choices; none without choices.
 #[must_use]
 pub fn suggestion<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: Vec<&str> = known.into_iter().collect();
-    let nearest = known.iter().map(|k| (strsim::osa_distance(name, k), *k)).min();
-    match nearest {
-        Some((distance, candidate)) if distance < 3 && distance < candidate.chars().count() => Some(format!("did you mean `{candidate}`?")),
-        Some(_) => Some(format!("known: {}", known.join(", "))),
-        None => None,
+    match nearest(name, known.iter().copied()) {
+        Some(candidate) => Some(format!("did you mean `{candidate}`?")),
+        None => (!known.is_empty()).then(|| format!("known: {}", known.join(", "))),
     }
 }
