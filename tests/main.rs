@@ -2,3 +2,4 @@
 
 mod analyse;
 mod layers;
+mod tables;
