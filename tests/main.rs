@@ -1,4 +1,6 @@
 //! The one test binary: each module is a topic.
 
+mod analyse;
 mod layers;
 mod pack;
+mod tables;

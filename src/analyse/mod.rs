@@ -1,1 +1,45 @@
-//! Results -> Analysis: estimates, effects, verdicts. Pure and seeded; knows no files and no engine.
+//! Results -> Analysis: estimates, effects, verdicts. Pure; knows no files and no engine.
+//!
+//! The unit of replication is a trial, and what is compared is always paired: the same run and the same block. Per pair the log of
+//! the ratio is taken, and a t test on those logs gives ratio, interval and p ([`paired`]). The primary metric's comparisons with the
+//! baseline are one family under Holm's correction; everything else is exploratory and says so ([`families`]). A variant's own level
+//! is a median with an order-statistic interval ([`order_statistics`]), because a t interval of skewed timings is not what it claims.
+
+mod cautions;
+mod families;
+mod holm;
+mod observed;
+mod order_statistics;
+mod paired;
+mod power;
+mod student;
+mod verdict;
+
+pub use families::primary;
+pub use holm::{benjamini_hochberg, holm};
+pub use order_statistics::{level, median_ranks};
+pub use power::blocks_needed;
+
+use crate::model::estimate::{Analysis, LevelRow};
+use crate::model::results::Results;
+use observed::Observed;
+
+/// The error rate of every test and the complement of every interval's level.
+pub const ALPHA: f64 = 0.05;
+
+/// Says what `results` show: levels by variant and metric, comparisons with the primary family first, and the sentences that a
+/// reader must see before the numbers. The order of the rows does not matter.
+#[must_use]
+pub fn analyse(results: &Results) -> Analysis {
+    let observed = Observed::of(results);
+    let mut levels = Vec::new();
+    for variant in 0..results.variants.len() {
+        for metric in 0..results.metrics.len() {
+            let values = observed.cell(metric, variant).iter().map(|(_, value)| *value).collect();
+            levels.extend(level(values).map(|estimate| LevelRow { variant, metric, estimate }));
+        }
+    }
+    let found = families::compare(results, &observed);
+    let cautions = cautions::cautions(results, &observed, &found);
+    Analysis { levels, comparisons: found.comparisons, cautions }
+}

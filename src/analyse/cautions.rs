@@ -1,0 +1,178 @@
+//! The sentences that a reader must see before the numbers.
+
+use super::families::Found;
+use super::observed::{Key, Observed, counts};
+use super::order_statistics::level;
+use super::primary;
+use crate::model::estimate::Subject;
+use crate::model::outcome::Outcome;
+use crate::model::plan::AA_SUFFIX;
+use crate::model::results::Results;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The taint of a trial whose window was below the design's smallest.
+const TOO_SHORT: &str = "too-short";
+
+/// Below this many blocks an experiment is a first look.
+const FEW_BLOCKS: usize = 3;
+
+/// Above this many variants a caution names their number instead.
+const MOST_NAMED: usize = 4;
+
+/// All cautions, the gravest first. User's words stand in backticks.
+pub(super) fn cautions(results: &Results, observed: &Observed, found: &Found) -> Vec<String> {
+    let mut said = Vec::new();
+    if let Some((limit, taken)) = found.distrusted {
+        said.push(format!(
+            "the experiment calls two identical configurations different (the A/A control): something other than the factors moves the \
+             numbers, so no effect up to {} of the baseline is believed{}",
+            percent(limit),
+            if taken > 0 { format!("; {} set to undecided", counted(taken, "verdict was", "verdicts were")) } else { String::new() },
+        ));
+    }
+    said.extend(too_short(results));
+    said.extend(few_blocks(results, found));
+    said.extend(failed(results));
+    said.extend(no_ratio(results, observed, found));
+    said.extend(machines(results));
+    said
+}
+
+fn too_short(results: &Results) -> Vec<String> {
+    let mut windows: BTreeMap<usize, (Vec<f64>, usize)> = BTreeMap::new();
+    let mut good: BTreeMap<usize, usize> = BTreeMap::new();
+    for row in &results.rows {
+        let Some(variant) = counts(row) else { continue };
+        *good.entry(variant).or_default() += 1;
+        if row.row.taints.iter().any(|taint| taint == TOO_SHORT) {
+            let (seconds, trials) = windows.entry(variant).or_default();
+            let walls = row.row.metrics.iter().filter(|o| o.name == "wall" || o.name.ends_with(".wall"));
+            seconds.extend(walls.map(|wall| wall.value).reduce(f64::min));
+            *trials += 1;
+        }
+    }
+    let limit = short(results.design.min_window.as_secs_f64());
+    let median = |seconds: &[f64]| level(seconds.to_vec()).map(|estimate| estimate.median);
+    if windows.len() > MOST_NAMED {
+        let medians: Vec<f64> = windows.values().filter_map(|(seconds, _)| median(seconds)).collect();
+        let range = level(medians).map_or(String::new(), |all| format!(", median windows {} to {} s", short(all.min), short(all.max)));
+        let variants = counted(windows.len(), "variant", "variants");
+        return vec![format!(
+            "too short: {variants}{range}, below {limit} s: start-up swamps what is compared; give the workload more work"
+        )];
+    }
+    windows
+        .iter()
+        .filter_map(|(variant, (seconds, trials))| {
+            let id = &results.variants.get(*variant)?.id;
+            let window = median(seconds).map_or(String::new(), |m| format!(" median window {} s < {limit} s", short(m)));
+            let of = good.get(variant).copied().unwrap_or(*trials);
+            Some(format!(
+                "too short: variant `{id}`{window} ({trials} of {}): start-up swamps what is compared; give the workload more work",
+                counted(of, "trial", "trials")
+            ))
+        })
+        .collect()
+}
+
+fn few_blocks(results: &Results, found: &Found) -> Vec<String> {
+    let keys: BTreeSet<Key> = results.rows.iter().filter(|row| counts(row).is_some()).map(|row| (row.run, row.row.block)).collect();
+    if keys.is_empty() {
+        return vec!["no trial has finished: there is nothing to compare".to_owned()];
+    }
+    if keys.len() < FEW_BLOCKS {
+        let blocks = counted(keys.len(), "block", "blocks");
+        return vec![format!("only {blocks}: take the numbers as a first look, not as an answer; 10 blocks are a good start")];
+    }
+    let mut said = Vec::new();
+    if !found.unpaired.is_empty() {
+        let names = named(results, &found.unpaired);
+        said.push(format!("never measured in one block with the baseline, and so not compared: {names}"));
+    }
+    let metric = primary(results).map(|index| results.metrics[index].name.as_str());
+    let of_family = found.comparisons.iter().filter(|c| Some(c.metric.as_str()) == metric && c.effect.n < FEW_BLOCKS);
+    let thin: Vec<usize> = of_family
+        .filter_map(|comparison| match comparison.subject {
+            Subject::Variant(variant) if !results.variants[variant].id.ends_with(AA_SUFFIX) => Some(variant),
+            _ => None,
+        })
+        .collect();
+    if !thin.is_empty() {
+        said.push(format!("fewer than {FEW_BLOCKS} blocks shared with the baseline: {}", named(results, &thin)));
+    }
+    said
+}
+
+fn failed(results: &Results) -> Option<String> {
+    let of_design = results.rows.iter().filter(|row| row.variant.is_some());
+    let mut by_variant: BTreeMap<usize, usize> = BTreeMap::new();
+    for row in of_design.clone().filter(|row| row.row.outcome == Outcome::Failed && !row.superseded) {
+        *by_variant.entry(row.variant.unwrap_or_default()).or_default() += 1;
+    }
+    let failures: usize = by_variant.values().sum();
+    let standing = of_design.filter(|row| !row.superseded).count();
+    let variants: Vec<usize> = by_variant.into_keys().collect();
+    (failures > 0).then(|| {
+        let trials = counted(standing, "trial", "trials");
+        format!(
+            "{failures} of {trials} failed and are in no number, which flatters what fails when it is slow: {}",
+            named(results, &variants)
+        )
+    })
+}
+
+fn no_ratio(results: &Results, observed: &Observed, found: &Found) -> Vec<String> {
+    let mut said = Vec::new();
+    for (metric, (without, all)) in &found.nonpositive {
+        let name = &results.metrics[*metric].name;
+        let zero = (0..results.variants.len()).any(|v| observed.cell(*metric, v).iter().any(|(_, value)| *value == 0.0));
+        let what = if zero { "zero or negative" } else { "negative" };
+        let pairs = counted(*all, "pair holds", "pairs hold");
+        said.push(format!(
+            "`{name}`: {without} of {pairs} {what} values and have no ratio; with more than a fifth lost there is no verdict"
+        ));
+    }
+    for (metric, comparisons) in &found.constant {
+        let name = &results.metrics[*metric].name;
+        let which = counted(*comparisons, "comparison has", "comparisons have");
+        said.push(format!("`{name}`: {which} the same ratio in every block: no variation, cannot test"));
+    }
+    said
+}
+
+fn machines(results: &Results) -> Option<String> {
+    let used: BTreeSet<usize> = results.rows.iter().filter(|row| counts(row).is_some()).map(|row| row.run).collect();
+    let hosts: Vec<_> = used.iter().filter_map(|run| results.runs.get(*run)).map(|run| &run.started.host).collect();
+    let differ = hosts.windows(2).any(|pair| pair[0] != pair[1]);
+    differ.then(|| {
+        "the runs were made on hosts that differ, or a host changed between them: ratios are paired within a run, levels mix them"
+            .to_owned()
+    })
+}
+
+fn named(results: &Results, variants: &[usize]) -> String {
+    let ids: Vec<String> =
+        variants.iter().take(MOST_NAMED).filter_map(|v| results.variants.get(*v)).map(|v| format!("`{}`", v.id)).collect();
+    match variants.len().saturating_sub(MOST_NAMED) {
+        0 => ids.join(", "),
+        more => format!("{} and {more} more", ids.join(", ")),
+    }
+}
+
+fn counted(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{} %", short(fraction * 100.0))
+}
+
+/// Two significant digits, without a trailing zero.
+fn short(value: f64) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let decimals = (1.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}

@@ -1,0 +1,177 @@
+//! Which questions belong together: the primary family, the A/A control, pairs of workloads, and the exploratory rest.
+
+use super::ALPHA;
+use super::holm::{benjamini_hochberg, holm};
+use super::observed::Observed;
+use super::paired::Paired;
+use super::verdict::{distrusted, verdict};
+use crate::model::estimate::{Comparison, Effect, Subject, Verdict};
+use crate::model::experiment::Design;
+use crate::model::plan::AA_SUFFIX;
+use crate::model::results::Results;
+use std::collections::BTreeMap;
+
+/// The comparisons with what the cautions need to know about them.
+#[derive(Default)]
+pub(super) struct Found {
+    /// All comparisons that have at least one pair, in the order of the report.
+    pub(super) comparisons: Vec<Comparison>,
+    /// By metric: pairs without a ratio, and all pairs.
+    pub(super) nonpositive: BTreeMap<usize, (usize, usize)>,
+    /// By metric: comparisons of which all ratios are one number other than 1.
+    pub(super) constant: BTreeMap<usize, usize>,
+    /// Variants of the primary family without a single pair.
+    pub(super) unpaired: Vec<usize>,
+    /// The size of effect below which the A/A control forbids a verdict, and how many verdicts it took back.
+    pub(super) distrusted: Option<(f64, usize)>,
+}
+
+/// The metric that verdicts are about, as an index; none when the results have none. A declared metric that only the workloads of
+/// a trial carry (`real`, seen as `a.real`) stands for that of the first workload.
+#[must_use]
+pub fn primary(results: &Results) -> Option<usize> {
+    let declared = results.metrics.iter().position(|metric| metric.primary)?;
+    let name = results.metrics[declared].name.as_str();
+    let seen = |name: &str| results.rows.iter().any(|row| row.row.metrics.iter().any(|observation| observation.name == name));
+    if seen(name) {
+        return Some(declared);
+    }
+    let workloads = results.variants.get(results.baseline).map(|variant| variant.spec.workloads.as_slice()).unwrap_or_default();
+    let carried = workloads.iter().find_map(|workload| {
+        let full = format!("{}.{name}", workload.name);
+        results.metrics.iter().position(|metric| metric.name == full)
+    });
+    carried.or(Some(declared))
+}
+
+/// Makes every comparison: family first, then the A/A control, workload pairs, and the exploratory metrics.
+pub(super) fn compare(results: &Results, observed: &Observed) -> Found {
+    let mut found = Found::default();
+    let Some(primary) = primary(results) else { return found };
+    if results.baseline >= results.variants.len() {
+        return found;
+    }
+    let others = |copy: bool| {
+        let is_wanted = move |index: &usize| *index != results.baseline && results.variants[*index].id.ends_with(AA_SUFFIX) == copy;
+        (0..results.variants.len()).filter(is_wanted).collect::<Vec<usize>>()
+    };
+    let against_baseline = |metric: usize, variant: usize| Question {
+        metric,
+        subject: Subject::Variant(variant),
+        paired: Paired::of(observed.cell(metric, variant), observed.cell(metric, results.baseline)),
+    };
+
+    let family = others(false).into_iter().map(|variant| against_baseline(primary, variant)).collect::<Vec<_>>();
+    found.unpaired = others(false).into_iter().zip(&family).filter(|(_, question)| question.paired.n == 0).map(|(v, _)| v).collect();
+    let mut answers = found.answer(results, family, Correction::Holm);
+    let control = others(true).into_iter().map(|variant| against_baseline(primary, variant)).collect();
+    let control = found.answer(results, control, Correction::None);
+    if let Some(limit) = control.iter().filter_map(|comparison| distrusted(&comparison.effect)).reduce(f64::max) {
+        found.distrusted = Some((limit, take_back(&mut answers, limit)));
+    }
+    answers.extend(control);
+    for variant in (0..results.variants.len()).filter(|index| !results.variants[*index].id.ends_with(AA_SUFFIX)) {
+        let questions = workload_pairs(results, observed, primary, variant);
+        answers.extend(found.answer(results, questions, Correction::Holm));
+    }
+    let exploratory = (0..results.metrics.len()).filter(|metric| *metric != primary && results.metrics[*metric].better.is_some());
+    let questions = exploratory.flat_map(|metric| others(false).into_iter().map(move |variant| (metric, variant)));
+    let questions = questions.map(|(metric, variant)| against_baseline(metric, variant)).collect();
+    answers.extend(found.answer(results, questions, Correction::BenjaminiHochberg));
+    found.comparisons = answers;
+    found
+}
+
+/// One thing to compare, before any correction.
+struct Question {
+    metric: usize,
+    subject: Subject,
+    paired: Paired,
+}
+
+/// What is done about many questions.
+#[derive(Clone, Copy, PartialEq)]
+enum Correction {
+    None,
+    Holm,
+    BenjaminiHochberg,
+}
+
+impl Found {
+    /// Answers the questions of one family. One without a p counts as p = 1 under Holm: the family is what was declared, not what worked.
+    fn answer(&mut self, results: &Results, questions: Vec<Question>, correction: Correction) -> Vec<Comparison> {
+        let strictest = if correction == Correction::Holm { ALPHA / questions.len().max(1) as f64 } else { ALPHA };
+        let effects: Vec<_> = questions.iter().map(|question| question.paired.effect(strictest)).collect();
+        let tested: Vec<Option<f64>> = effects.iter().map(|effect| effect.as_ref().and_then(|effect| effect.p)).collect();
+        let adjusted = adjust(&tested, correction);
+        let mut answers = Vec::new();
+        for ((question, effect), (p, p_adjusted)) in questions.into_iter().zip(effects).zip(tested.iter().zip(adjusted)) {
+            self.note(&question);
+            let Some(mut effect) = effect else { continue };
+            effect.p_adjusted = p_adjusted;
+            effect.verdict = conclude(&question.paired, &effect, p_adjusted.or(*p), &results.design);
+            answers.push(Comparison { metric: results.metrics[question.metric].name.clone(), subject: question.subject, effect });
+        }
+        answers
+    }
+
+    fn note(&mut self, question: &Question) {
+        let paired = &question.paired;
+        if paired.nonpositive > 0 {
+            let (without, all) = self.nonpositive.entry(question.metric).or_default();
+            *without += paired.nonpositive;
+            *all += paired.nonpositive + paired.n;
+        }
+        if paired.is_constant() && paired.effect(ALPHA).is_some_and(|effect| effect.p.is_none()) {
+            *self.constant.entry(question.metric).or_default() += 1;
+        }
+    }
+}
+
+fn conclude(paired: &Paired, effect: &Effect, p: Option<f64>, design: &Design) -> Verdict {
+    if paired.is_selected() { Verdict::Undecided } else { verdict(effect, p, design) }
+}
+
+fn adjust(tested: &[Option<f64>], correction: Correction) -> Vec<Option<f64>> {
+    let adjusted = match correction {
+        Correction::None => return vec![None; tested.len()],
+        Correction::Holm => holm(&tested.iter().map(|p| p.unwrap_or(1.0)).collect::<Vec<_>>()),
+        Correction::BenjaminiHochberg => {
+            let mut known = benjamini_hochberg(&tested.iter().copied().flatten().collect::<Vec<_>>()).into_iter();
+            return tested.iter().map(|p| p.and_then(|_| known.next())).collect();
+        }
+    };
+    tested.iter().zip(adjusted).map(|(p, adjusted)| p.map(|_| adjusted)).collect()
+}
+
+/// Makes every verdict on an effect up to `limit` undecided; returns how many were taken back.
+fn take_back(answers: &mut [Comparison], limit: f64) -> usize {
+    let mut taken = 0;
+    for effect in answers.iter_mut().map(|comparison| &mut comparison.effect) {
+        if effect.verdict != Verdict::Undecided && (effect.ratio - 1.0).abs() <= limit {
+            effect.verdict = Verdict::Undecided;
+            taken += 1;
+        }
+    }
+    taken
+}
+
+/// Each later workload of one variant against the first that carries the primary metric, within the same trials.
+fn workload_pairs(results: &Results, observed: &Observed, primary: usize, variant: usize) -> Vec<Question> {
+    let workloads = &results.variants[variant].spec.workloads;
+    let name = results.metrics[primary].name.as_str();
+    let suffix = workloads.iter().find_map(|workload| name.strip_prefix(&workload.name)?.strip_prefix('.')).unwrap_or(name);
+    let carried = workloads.iter().filter_map(|workload| {
+        let full = format!("{}.{suffix}", workload.name);
+        results.metrics.iter().position(|metric| metric.name == full)
+    });
+    let mut carried = carried.filter(|metric| !observed.cell(*metric, variant).is_empty());
+    let Some(first) = carried.next() else { return Vec::new() };
+    carried
+        .map(|metric| Question {
+            metric,
+            subject: Subject::Workloads { variant, against: results.metrics[first].name.clone() },
+            paired: Paired::of(observed.cell(metric, variant), observed.cell(first, variant)),
+        })
+        .collect()
+}

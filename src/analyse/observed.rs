@@ -1,0 +1,52 @@
+//! Which rows count, sorted into one list of values per metric and variant.
+
+use crate::model::outcome::Outcome;
+use crate::model::results::{ResultRow, Results};
+use std::collections::HashMap;
+
+/// What pairs two observations: the index of the run, and the block in it.
+pub(super) type Key = (usize, u32);
+
+/// The values that count, by metric and variant, each list in the order of its keys.
+pub(super) struct Observed {
+    cells: Vec<Vec<(Key, f64)>>,
+    variants: usize,
+}
+
+impl Observed {
+    /// Takes the finite values of the rows that [`counts`]; of two values with one key the one recorded last stays.
+    pub(super) fn of(results: &Results) -> Self {
+        let variants = results.variants.len();
+        let metrics: HashMap<&str, usize> = results.metrics.iter().enumerate().map(|(index, m)| (m.name.as_str(), index)).collect();
+        let mut cells: Vec<Vec<(Key, f64)>> = vec![Vec::new(); variants * results.metrics.len()];
+        for row in &results.rows {
+            let Some(variant) = counts(row).filter(|variant| *variant < variants) else { continue };
+            for observation in row.row.metrics.iter().filter(|observation| observation.value.is_finite()) {
+                if let Some(metric) = metrics.get(observation.name.as_str()) {
+                    cells[metric * variants + variant].push(((row.run, row.row.block), observation.value));
+                }
+            }
+        }
+        for cell in &mut cells {
+            cell.sort_by_key(|(key, _)| *key);
+            cell.dedup_by(|later, earlier| {
+                let same = later.0 == earlier.0;
+                if same {
+                    earlier.1 = later.1;
+                }
+                same
+            });
+        }
+        Self { cells, variants }
+    }
+
+    /// The values of one metric in one variant.
+    pub(super) fn cell(&self, metric: usize, variant: usize) -> &[(Key, f64)] {
+        &self.cells[metric * self.variants + variant]
+    }
+}
+
+/// The variant for which a row counts: it ended well, no later attempt replaced it, and the design still has what it ran.
+pub(super) fn counts(row: &ResultRow) -> Option<usize> {
+    row.variant.filter(|_| row.row.outcome == Outcome::Ok && !row.superseded)
+}

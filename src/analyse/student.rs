@@ -1,0 +1,17 @@
+//! Student's t distribution, the only outside mathematics of this room.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The quantile of `p` (between 0 and 1) at `freedom` degrees; none below one degree.
+pub(super) fn quantile(p: f64, freedom: usize) -> Option<f64> {
+    distribution(freedom).map(|t| t.inverse_cdf(p)).filter(|t| t.is_finite())
+}
+
+/// The probability of a value at least as far from 0 as `t`, on either side; none below one degree of freedom.
+pub(super) fn two_sided(t: f64, freedom: usize) -> Option<f64> {
+    distribution(freedom).map(|d| (2.0 * d.sf(t.abs())).min(1.0)).filter(|p| p.is_finite())
+}
+
+fn distribution(freedom: usize) -> Option<StudentsT> {
+    StudentsT::new(0.0, 1.0, freedom as f64).ok()
+}

@@ -1,0 +1,31 @@
+//! The one rule that turns numbers into a verdict, and the control that may take it back.
+
+use super::ALPHA;
+use crate::model::estimate::{Effect, Verdict};
+use crate::model::experiment::Design;
+
+/// How many times the A/A copy's own apparent effect another effect must exceed to keep its verdict.
+const DISTRUST: f64 = 1.5;
+
+/// What may be said of an effect with this p. No significant difference is never taken for equivalence.
+pub(super) fn verdict(effect: &Effect, p: Option<f64>, design: &Design) -> Verdict {
+    if p.is_some_and(|p| p <= ALPHA) {
+        let far = (effect.ratio - 1.0).abs() >= design.min_effect;
+        return if far { Verdict::Different } else { Verdict::DifferentSmall };
+    }
+    let margin = 1.0 + design.margin;
+    match effect.equivalence {
+        Some((low, high)) if low >= 1.0 / margin && high <= margin => Verdict::Equivalent,
+        _ => Verdict::Undecided,
+    }
+}
+
+/// The size, as a fraction, up to which the verdicts of an experiment are worth nothing, because its A/A control, a second copy of
+/// the baseline, was itself called different; none when the control holds.
+pub(super) fn distrusted(control: &Effect) -> Option<f64> {
+    if !matches!(control.verdict, Verdict::Different | Verdict::DifferentSmall) {
+        return None;
+    }
+    let far = [control.low, control.high, Some(control.ratio)].into_iter().flatten().map(|bound| (bound - 1.0).abs());
+    Some(DISTRUST * far.fold(0.0, f64::max))
+}

@@ -1,0 +1,48 @@
+//! The names of the columns that the design decides.
+
+use super::cells::text;
+use crate::model::results::Results;
+
+/// The fixed columns of `trials.csv` before the factors.
+pub(super) const TRIALS: [&str; 10] = ["run", "trial", "variant", "block", "position", "attempt", "outcome", "phase", "reason", "tainted"];
+/// The fixed columns of `summary.csv` after the factors.
+pub(super) const SUMMARY: [&str; 8] = ["metric", "unit", "n", "median", "low", "high", "min", "max"];
+/// The fixed columns of `effects.csv` after the factors.
+pub(super) const EFFECTS: [&str; 8] = ["metric", "baseline", "n", "ratio", "low", "high", "p_adjusted", "verdict"];
+
+/// The factors' columns, the same in all files.
+pub(super) fn factors(results: &Results) -> Vec<String> {
+    let mut taken: Vec<String> = TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).map(|name| (*name).to_owned()).collect();
+    results.factors.iter().map(|factor| free(text(&factor.name), "factor.", &mut taken)).collect()
+}
+
+/// The metrics' columns of `trials.csv`, beside those factors.
+pub(super) fn metrics(results: &Results, factors: &[String]) -> Vec<String> {
+    let mut taken: Vec<String> = TRIALS.iter().map(|name| (*name).to_owned()).chain(factors.iter().cloned()).collect();
+    results.metrics.iter().map(|metric| free(text(&metric.name), "metric.", &mut taken)).collect()
+}
+
+/// The texts of a variant's levels, in the order of the factors; empty cells without a variant.
+pub(super) fn levels(results: &Results, variant: Option<usize>) -> Vec<String> {
+    let indices = variant.and_then(|variant| results.variants.get(variant)).map(|variant| variant.levels.as_slice());
+    let level = |position: usize| {
+        let index = usize::try_from(*indices?.get(position)?).ok()?;
+        results.factors[position].levels.get(index).map(|level| text(level))
+    };
+    (0..results.factors.len()).map(|position| level(position).unwrap_or_default()).collect()
+}
+
+/// A header of fixed and other names.
+pub(super) fn header(before: &[&str], between: &[String], after: &[&str]) -> Vec<String> {
+    let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    [owned(before), between.to_vec(), owned(after)].concat()
+}
+
+fn free(name: String, prefix: &str, taken: &mut Vec<String>) -> String {
+    let mut name = name;
+    while taken.contains(&name) {
+        name.insert_str(0, prefix);
+    }
+    taken.push(name.clone());
+    name
+}
