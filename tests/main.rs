@@ -2,5 +2,6 @@
 
 mod analyse;
 mod layers;
+mod manifests;
 mod pack;
 mod tables;

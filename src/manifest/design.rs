@@ -1,0 +1,77 @@
+//! `design:` and `limits:` into their typed forms; what is not given keeps its default.
+
+use super::check::point;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::experiment::{Design, PhaseLimits};
+use crate::model::quantity;
+use crate::model::tree::{Key, Tree};
+use std::time::Duration;
+
+/// Reads `design:`; values that the shape check refused keep their defaults.
+pub(super) fn design(root: &Tree, found: &mut Vec<Diagnostic>) -> Design {
+    let mut design = Design::default();
+    for (key, tree) in fields(root, "design") {
+        let Some(text) = tree.text() else { continue };
+        match &*key.name {
+            "blocks" => set(&mut design.blocks, text.parse().ok()),
+            "seed" => design.seed = text.parse().ok(),
+            "min_effect" => set(&mut design.min_effect, fraction(key, tree, found)),
+            "margin" => set(&mut design.margin, fraction(key, tree, found)),
+            "min_window" => set(&mut design.min_window, quantity::duration(text).ok()),
+            "max_variants" => set(&mut design.max_variants, text.parse().ok()),
+            _ => {}
+        }
+    }
+    design
+}
+
+/// Reads `limits:`.
+pub(super) fn limits(root: &Tree, found: &mut Vec<Diagnostic>) -> PhaseLimits {
+    let mut limits = PhaseLimits::default();
+    for (key, tree) in fields(root, "limits") {
+        let field = match &*key.name {
+            "images" => &mut limits.images,
+            "create" => &mut limits.create,
+            "start" => &mut limits.start,
+            "collect" => &mut limits.collect,
+            "teardown" => &mut limits.teardown,
+            "attempts" => {
+                set(&mut limits.attempts, tree.text().and_then(|text| text.parse().ok()));
+                continue;
+            }
+            _ => continue,
+        };
+        set(field, limit(key, tree, found));
+    }
+    limits
+}
+
+fn fields<'t>(root: &'t Tree, name: &str) -> &'t [(Key, Tree)] {
+    root.get(name).map_or(&[], Tree::entries)
+}
+
+fn set<T>(field: &mut T, value: Option<T>) {
+    if let Some(value) = value {
+        *field = value;
+    }
+}
+
+/// A percentage below 100 %: a ratio can fall by less than all of it.
+fn fraction(key: &Key, tree: &Tree, found: &mut Vec<Diagnostic>) -> Option<f64> {
+    let value = quantity::percent(tree.text()?).ok()?;
+    if value < 1.0 {
+        return Some(value);
+    }
+    found.push(Diagnostic::error(point(tree, key), format!("`{}` must be less than 100%", key.name)));
+    None
+}
+
+/// A duration that leaves time for something.
+fn limit(key: &Key, tree: &Tree, found: &mut Vec<Diagnostic>) -> Option<Duration> {
+    let value = quantity::duration(tree.text()?).ok()?;
+    if !value.is_zero() {
+        return Some(value);
+    }
+    found.push(Diagnostic::error(point(tree, key), format!("`{}` must be longer than nothing", key.name)));
+    None
+}
