@@ -226,6 +226,38 @@ fn alias_bombs_depth_and_junk_are_refused_in_little_time() {
     }
 }
 
+#[test]
+fn large_manifests_are_read_or_refused_in_little_time_and_space() {
+    let workload = "workload: {image: a}\n";
+    let many = |count: usize, item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(", ");
+    let levels = many(20_000, &|n| format!("l{n}"));
+    let wide = format!("matrix: {{a: [{levels}], b: [{levels}]}}\nexclude: [{{a: [{levels}], b: l7}}]\n{workload}");
+    let (experiment, _) = read_text(&wide).unwrap_or_else(|problems| panic!("{}", shown(&problems.0[..1])));
+    assert_eq!(experiment.factors[1].levels.len(), 20_000);
+
+    let spellings = many(300, &|n| format!("1.{}", "0".repeat(n + 1)));
+    let excludes = many(400, &|_| "{b: x}".to_owned());
+    let doubtful = format!("matrix: {{a: [{spellings}], b: [x, y]}}\nexclude: [{excludes}]\n{workload}");
+    let (_, warnings) = read_text(&doubtful).unwrap_or_else(|problems| panic!("{}", shown(&problems.0[..1])));
+    assert_eq!(warnings.len(), 21, "warnings never become errors");
+
+    let long = "x".repeat(1 << 20);
+    let table = [
+        (format!("matrix: {{{}}}\n{workload}", many(1_000, &|n| format!("f{n}: 1"))), "more than 64 factors"),
+        (format!("matrix: {{a: [{levels}]}}\nexclude: [{}]\n{workload}", many(20_000, &|n| format!("{{a: m{n}}}"))), "has no level"),
+        (format!("matrix: {{a: [1, 2], b: [x]}}\nexclude: [{}]\n{workload}", many(20_000, &|_| "{a: 1}".to_owned())), "10000 entries"),
+        (format!("workload: {{{}}}\n", many(50_000, &|n| format!("k{n}: 1"))), "more problems are not shown"),
+        (format!("vars: {{x: &x {long}}}\nworkload: {{cap_add: [{}]}}\n", many(1_000, &|_| "*x".to_owned())), "aliases repeat"),
+        (format!("? {long}\n: x\n{workload}"), "longer than 256 bytes"),
+        ("x".repeat(5 << 20), "larger than 4 MB"),
+    ];
+    for (text, expected) in table {
+        let problems = read_text(&text).err().unwrap_or_else(|| panic!("{expected}: accepted")).0;
+        assert!(problems.len() <= 201, "{expected}: {} problems", problems.len());
+        assert!(problems.iter().any(|problem| problem.message.contains(expected)), "{expected}: {}", shown(&problems[..1]));
+    }
+}
+
 /// SplitMix64: the same cases on every machine.
 struct Random(u64);
 

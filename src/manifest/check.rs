@@ -1,6 +1,6 @@
 //! Walks a tree against a [`Shape`] and collects what does not fit: unknown keys, wrong kinds, values that cannot be.
 
-use super::scalar;
+use super::{MAX_PROBLEMS, scalar};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::shape::{Record, Shape, Support};
 use crate::model::tree::{Key, Node, Span, Tree};
@@ -35,6 +35,9 @@ impl Check<'_> {
     /// Checks which keys a mapping has, and not their values.
     pub(super) fn keys(&mut self, tree: &Tree, record: &Record, at: Span) {
         for (key, _) in tree.entries() {
+            if self.found.len() > MAX_PROBLEMS {
+                return;
+            }
             match record.field(&key.name).map(|field| field.support) {
                 None => self.found.push(unknown(key, record)),
                 Some(Support::Later) => self.found.push(Diagnostic::error(key.span, format!("`{}` is not supported yet", key.name))),
@@ -71,6 +74,9 @@ impl Check<'_> {
 
     /// Checks the value of `key`.
     pub(super) fn value(&mut self, tree: &Tree, shape: &Shape, key: &Key) {
+        if self.found.len() > MAX_PROBLEMS {
+            return;
+        }
         if tree.is_null() && !matches!(shape, Shape::Any) {
             if !self.patch {
                 let problem = Diagnostic::error(key.span, format!("`{}` has no value", key.name));

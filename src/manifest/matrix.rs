@@ -9,6 +9,9 @@ use crate::model::tree::{Key, Node, Scalar, Span, Tree, is_template};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Most factors: two levels of each are more variants than anyone can run.
+const MAX_FACTORS: usize = 64;
+
 /// What a level that is a patch may hold.
 const PATCHABLE: &[&str] = &["services", "workload", "workloads", "engine", "vars"];
 
@@ -54,7 +57,10 @@ pub(super) fn factors(root: &Tree, found: &mut Vec<Diagnostic>) -> Vec<Factor> {
         return Vec::new();
     };
     let mut factors = Vec::new();
-    for (name, tree) in entries {
+    if let Some((name, _)) = entries.get(MAX_FACTORS) {
+        found.push(Diagnostic::error(name.span, format!("`matrix` has more than {MAX_FACTORS} factors")));
+    }
+    for (name, tree) in entries.iter().take(MAX_FACTORS) {
         factor_name(name, found);
         if tree.scalar().is_none() && tree.items().is_empty() && tree.entries().is_empty() {
             let problem = Diagnostic::error(name.span, format!("the factor `{}` has no levels, so there is nothing to run", name.name));
@@ -191,11 +197,12 @@ fn level(factor: &Key, scalar: &Scalar, span: Span, patch: Option<Tree>, found: 
     Some(Level { text: text.clone(), value: scalar.value(), span, patch })
 }
 
-/// The levels without those whose text was given before; warns of two spellings of one number.
+/// The levels without those whose text was given before; warns of the first two spellings of one number.
 fn distinct(factor: &Key, levels: Vec<Level>, found: &mut Vec<Diagnostic>) -> Vec<Level> {
     let mut texts: HashMap<Arc<str>, Span> = HashMap::new();
     let mut numbers: HashMap<u64, (Arc<str>, Span)> = HashMap::new();
     let mut kept = Vec::new();
+    let mut warned = false;
     for level in levels {
         if let Some(first) = texts.get(&level.text) {
             let problem = Diagnostic::error(level.span, format!("the level `{}` of `{}` is given twice", level.text, factor.name));
@@ -203,14 +210,12 @@ fn distinct(factor: &Key, levels: Vec<Level>, found: &mut Vec<Diagnostic>) -> Ve
             continue;
         }
         texts.insert(level.text.clone(), level.span);
-        if let Some(number) = level.value.as_f64() {
-            match numbers.get(&number.to_bits()) {
-                Some((text, first)) => {
-                    let message = format!("the levels `{text}` and `{}` of `{}` are the same number", level.text, factor.name);
-                    found.push(Diagnostic::warning(level.span, message).related(*first, "the other spelling"));
-                }
-                None => drop(numbers.insert(number.to_bits(), (level.text.clone(), level.span))),
-            }
+        if let Some(number) = level.value.as_f64().filter(|_| !warned)
+            && let Some((text, first)) = numbers.insert(number.to_bits(), (level.text.clone(), level.span))
+        {
+            let message = format!("the levels `{text}` and `{}` of `{}` are the same number", level.text, factor.name);
+            found.push(Diagnostic::warning(level.span, message).related(first, "the other spelling"));
+            warned = true;
         }
         kept.push(level);
     }

@@ -26,6 +26,9 @@ use crate::model::tree::{Node, Span, Tree};
 use check::Check;
 use std::path::Path;
 
+/// Most problems that are shown.
+const MAX_PROBLEMS: usize = 200;
+
 /// A manifest to be read.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
@@ -100,9 +103,23 @@ fn keys_and_values(root: &Tree, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Problems in the order of the text, each once.
+/// The names that an unknown one is compared with and that are listed: a choice of hundreds helps nobody.
+fn choices<'n>(names: impl Iterator<Item = &'n str>) -> impl Iterator<Item = &'n str> {
+    names.filter(|name| name.len() <= 64).take(50)
+}
+
+/// Problems in the order of the text, each once; after [`MAX_PROBLEMS`] the rest is only counted.
 fn problems(mut found: Vec<Diagnostic>) -> Problems {
     found.sort_by(|a, b| (a.span, a.severity as u8, &a.message).cmp(&(b.span, b.severity as u8, &b.message)));
     found.dedup();
+    if found.len() > MAX_PROBLEMS {
+        let more = found.len() - MAX_PROBLEMS;
+        // Errors are kept before warnings: they are what stands in the way.
+        found.sort_by_key(|problem| problem.severity as u8);
+        let last = found[MAX_PROBLEMS - 1].span.unwrap_or_default();
+        found.truncate(MAX_PROBLEMS);
+        found.push(Diagnostic::error(last, format!("at least {more} more problems are not shown")));
+        found.sort_by_key(|problem| problem.span);
+    }
     Problems(found)
 }

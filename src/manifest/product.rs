@@ -8,8 +8,10 @@ use crate::model::experiment::{Factor, Rule, RuleKind};
 use crate::model::tree::Span;
 use std::collections::HashMap;
 
-/// Most combinations that are looked at; the plan looks at all of them.
-const MAX_COMBINATIONS: usize = 100_000;
+/// Most comparisons of a combination with a rule; beyond them the plan, which looks at everything, has the word.
+const MAX_COMPARED: usize = 1_000_000;
+/// Most excludes that are compared with each other.
+const MAX_COVERED: usize = 300;
 
 type Keys = Vec<(usize, Vec<usize>)>;
 
@@ -37,20 +39,25 @@ fn keys(rule: &Rule) -> Option<(Span, &Keys)> {
 
 /// Whether a combination (a level index per factor) fits a rule.
 fn fits(keys: &Keys, combination: &[usize]) -> bool {
-    keys.iter().all(|(factor, levels)| levels.contains(&combination[*factor]))
+    keys.iter().all(|(factor, levels)| levels.binary_search(&combination[*factor]).is_ok())
 }
 
-/// Warns of an exclude that an earlier one makes useless.
+/// Warns of excludes that earlier ones make useless; the first few are enough to see the pattern.
 fn covered(excludes: &[(Span, &Keys)], found: &mut Vec<Diagnostic>) {
-    for (index, (span, later)) in excludes.iter().enumerate() {
+    let mut warned = 0;
+    for (index, (span, later)) in excludes.iter().enumerate().take(MAX_COVERED) {
         let covers = |earlier: &Keys| {
             earlier.iter().all(|(factor, levels)| {
-                later.iter().any(|(other, narrower)| other == factor && narrower.iter().all(|level| levels.contains(level)))
+                later.iter().any(|(other, narrower)| other == factor && narrower.iter().all(|level| levels.binary_search(level).is_ok()))
             })
         };
         if let Some((first, _)) = excludes[..index].iter().find(|(_, earlier)| covers(earlier)) {
             let problem = Diagnostic::warning(*span, "this entry of `exclude` leaves out nothing more");
             found.push(problem.related(*first, "this one leaves out the same already"));
+            warned += 1;
+            if warned == 20 {
+                return;
+            }
         }
     }
 }
@@ -58,12 +65,17 @@ fn covered(excludes: &[(Span, &Keys)], found: &mut Vec<Diagnostic>) {
 /// Reports an include that repeats a variant of the product or of another include.
 fn repeated(factors: &[Factor], rules: &Rules, excludes: &[(Span, &Keys)], expressions: bool, found: &mut Vec<Diagnostic>) {
     let mut added: HashMap<Vec<usize>, Span> = HashMap::new();
+    let mut compared = 0;
     for (span, include) in rules.include.iter().filter_map(keys) {
         let mut levels: Vec<&[usize]> = vec![&[]; factors.len()];
         for (factor, named) in include {
             levels[*factor] = named;
         }
-        for combination in combinations(&levels).take(MAX_COMBINATIONS.saturating_sub(added.len())) {
+        for combination in combinations(&levels) {
+            compared += 1 + excludes.len();
+            if compared > MAX_COMPARED {
+                return;
+            }
             let left_out = excludes.iter().any(|(_, keys)| fits(keys, &combination));
             let name = spelled(factors, &combination);
             if let Some(first) = added.get(&combination) {
@@ -89,10 +101,10 @@ fn emptied(factors: &[Factor], rules: &Rules, excludes: &[(Span, &Keys)], found:
     }
     let all: Vec<Vec<usize>> = factors.iter().map(|factor| (0..factor.levels.len()).collect()).collect();
     let all: Vec<&[usize]> = all.iter().map(Vec::as_slice).collect();
-    let mut looked = 0;
+    let mut compared = 0;
     for combination in combinations(&all) {
-        looked += excludes.len();
-        if looked > MAX_COMBINATIONS || !excludes.iter().any(|(_, keys)| fits(keys, &combination)) {
+        compared += excludes.len();
+        if compared > MAX_COMPARED || !excludes.iter().any(|(_, keys)| fits(keys, &combination)) {
             return;
         }
     }

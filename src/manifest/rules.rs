@@ -1,9 +1,14 @@
 //! `exclude`, `include` and `baseline`: keys AND, lists OR, or an expression.
 
 use super::check::point;
+use super::{MAX_PROBLEMS, choices};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::experiment::{Factor, Rule, RuleKind};
 use crate::model::tree::{Key, Node, Tree, is_template};
+use std::collections::{BTreeSet, HashMap};
+
+/// Most entries of `exclude` or `include`.
+const MAX_RULES: usize = 10_000;
 
 /// Where a rule stands decides what it may say.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -45,13 +50,21 @@ fn entry<'t>(root: &'t Tree, name: &str) -> Option<&'t (Key, Tree)> {
 fn list(root: &Tree, place: Place, factors: &[Factor], found: &mut Vec<Diagnostic>) -> Vec<Rule> {
     let Some((key, tree)) = entry(root, place.key()) else { return Vec::new() };
     match &tree.node {
-        Node::Seq(items) => items.iter().filter_map(|item| rule(item, key, place, factors, found)).collect(),
+        Node::Seq(items) => {
+            if let Some(item) = items.get(MAX_RULES) {
+                found.push(Diagnostic::error(point(item, key), format!("`{}` has more than {MAX_RULES} entries", place.key())));
+            }
+            items.iter().take(MAX_RULES).filter_map(|item| rule(item, key, place, factors, found)).collect()
+        }
         _ => rule(tree, key, place, factors, found).into_iter().collect(),
     }
 }
 
 /// Reads one rule.
 fn rule(tree: &Tree, key: &Key, place: Place, factors: &[Factor], found: &mut Vec<Diagnostic>) -> Option<Rule> {
+    if found.len() > MAX_PROBLEMS {
+        return None;
+    }
     let span = point(tree, key);
     let Node::Map(entries) = &tree.node else {
         let message = format!("an entry of `{}` must be a mapping from factors to levels, not {}", place.key(), tree.kind());
@@ -113,7 +126,7 @@ fn named(name: &Key, tree: &Tree, place: Place, factors: &[Factor], found: &mut 
         let problem = Diagnostic::error(name.span, format!("unknown factor `{}` in `{}`", name.name, place.key()));
         found.push(match factors {
             [] => problem.help("there is no `matrix`"),
-            _ => problem.suggest(&name.name, factors.iter().map(|factor| &*factor.name)),
+            _ => problem.suggest(&name.name, choices(factors.iter().map(|factor| &*factor.name))),
         });
         return None;
     };
@@ -131,16 +144,17 @@ fn named(name: &Key, tree: &Tree, place: Place, factors: &[Factor], found: &mut 
         Node::Seq(items) => items.as_slice(),
         _ => std::slice::from_ref(tree),
     };
-    let mut levels = Vec::new();
+    let mut levels = BTreeSet::new();
+    let indices: Option<HashMap<&str, usize>> =
+        (items.len() > 16).then(|| factor.levels.iter().enumerate().map(|(index, level)| (&*level.text, index)).collect());
     for item in items {
-        let index = level(item, name, factor, found)?;
-        if levels.contains(&index) {
+        let known = indices.as_ref().and_then(|indices| indices.get(item.text()?).copied());
+        let index = known.or_else(|| level(item, name, factor, found))?;
+        if !levels.insert(index) {
             found.push(Diagnostic::error(item.span, format!("the level `{}` is named twice", factor.levels[index].text)));
         }
-        levels.push(index);
     }
-    levels.sort_unstable();
-    Some((index, levels))
+    Some((index, levels.into_iter().collect()))
 }
 
 /// Finds a level by its text.
@@ -157,7 +171,7 @@ fn level(item: &Tree, name: &Key, factor: &Factor, found: &mut Vec<Diagnostic>) 
         let same = factor.levels.iter().find(|level| same_number(text, &level.text));
         found.push(match same {
             Some(level) => problem.help(format!("levels are named as written: `{}`", level.text)),
-            None => problem.suggest(text, factor.levels.iter().map(|level| &*level.text)),
+            None => problem.suggest(text, choices(factor.levels.iter().map(|level| &*level.text))),
         });
     }
     index

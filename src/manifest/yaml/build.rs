@@ -1,6 +1,7 @@
 //! Parser events to a tree: anchors, merge keys, duplicate keys and the budgets that stop alias bombs.
 
-use super::{MAX_DEPTH, MAX_REPEATED};
+use super::{MAX_DEPTH, MAX_KEY, MAX_REPEATED};
+use crate::manifest::choices;
 use crate::model::diagnostic::Diagnostic;
 use crate::model::tree::{Key, Node, Scalar, Span, Tree};
 use serde_yaml::granit_parser::{Event, ScalarStyle, Span as Range, Tag};
@@ -89,10 +90,11 @@ impl<'t> Builder<'t> {
             Event::SequenceEnd | Event::MappingEnd => self.leave(range),
             Event::Anchor(_, name) => self.anchor_names.push(name.into_owned()),
             Event::Alias(anchor) => self.alias(anchor, range)?,
+            Event::UnresolvedAlias(name) if name.len() > MAX_KEY => return Err(Diagnostic::error(place(range), "the alias is too long")),
             Event::UnresolvedAlias(name) => {
                 let span = place(range);
                 let problem = Diagnostic::error(span, format!("no anchor `&{name}` stands before this alias"));
-                self.found.push(problem.suggest(&name, self.anchor_names.iter().map(String::as_str)));
+                self.found.push(problem.suggest(&name, choices(self.anchor_names.iter().map(String::as_str))));
                 self.drop_value(span);
             }
             _ => {}
@@ -241,6 +243,10 @@ fn as_key(tree: &Tree, plain: bool, text: &str, seen: &mut HashMap<Arc<str>, Spa
             return Pending::Refused;
         }
     };
+    if name.len() > MAX_KEY {
+        found.push(Diagnostic::error(span, format!("the key is longer than {MAX_KEY} bytes")));
+        return Pending::Refused;
+    }
     if let Some(first) = seen.get(&name) {
         let problem = Diagnostic::error(span, format!("the key `{name}` is given twice"));
         let problem = problem.label("given again here").related(*first, "first given here");
@@ -278,11 +284,12 @@ fn settle(entries: Vec<Entry>) -> Vec<(Key, Tree)> {
     kept.map(|entry| (entry.key, entry.value)).collect()
 }
 
-/// How many nodes a tree has, and how deep it is.
+/// How large a tree is, and how deep: a node counts one, and a long text more, since problems repeat it.
 fn measure(tree: &Tree) -> (usize, usize) {
     let values = tree.items().iter().chain(tree.entries().iter().map(|(_, value)| value));
     let (size, depth) = values.map(measure).fold((0, 0), |(size, depth), (s, d)| (size + s, depth.max(d)));
-    (size + 1, depth + usize::from(!matches!(tree.node, Node::Scalar(_) | Node::Null)))
+    let size = size + 1 + tree.text().map_or(0, |text| text.len() / 16);
+    (size, depth + usize::from(!matches!(tree.node, Node::Scalar(_) | Node::Null)))
 }
 
 fn too_deep(span: Span) -> Diagnostic {

@@ -14,10 +14,12 @@ use serde_yaml::granit_parser;
 
 /// Deepest nesting that is read, aliases included.
 const MAX_DEPTH: usize = 64;
-/// Largest number of nodes that aliases may add by repeating what they name.
+/// Most that aliases may add by repeating what they name: nodes, and sixteenths of their texts' bytes.
 const MAX_REPEATED: usize = 100_000;
 /// Largest text, in bytes.
-const MAX_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 4 << 20;
+/// Longest key, in bytes.
+const MAX_KEY: usize = 256;
 
 /// Reads one YAML document; an empty text is a node that holds nothing.
 ///
