@@ -4,4 +4,5 @@ mod analyse;
 mod layers;
 mod manifests;
 mod pack;
+mod parsers;
 mod tables;

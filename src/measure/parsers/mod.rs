@@ -1,1 +1,88 @@
-//! Parsers: one file per tool, each with an `ok` rule that catches exit 0 after total failure.
+//! Parsers: what a tool printed, as metrics in base units, with an `ok` rule per tool that catches exit 0 after total failure.
+//!
+//! One file per tool, a line in [`PARSERS`], and fixtures. Text preparation has one home (`plain_text`), so has the reading of
+//! numbers (`number`). What no tool file knows can be declared in the manifest (`declared`). Pure: bytes in, values out; no parser
+//! guesses: a line that does not have its form yields nothing, and what is missing is absent, never 0.
+//!
+//! Problems list what made the output not ok first, then what to beware of.
+
+mod csv_table;
+mod dd;
+mod declared;
+mod last_json;
+mod number;
+mod plain_text;
+mod reading;
+mod sysbench;
+mod time;
+
+use crate::model::catalog::ParserInfo;
+use crate::model::diagnostic::suggestion;
+use crate::model::metric::{MetricInfo, Parsed};
+use crate::model::spec::ParseSpec;
+
+/// What a command left behind.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ToolOutput<'a> {
+    /// Standard output; or both streams merged, when they were kept so.
+    pub stdout: &'a [u8],
+    /// Standard error.
+    pub stderr: &'a [u8],
+    /// Exit code; none when it is not known, then the text alone decides.
+    pub exit_code: Option<i64>,
+}
+
+/// Reads the output of one tool.
+pub trait Parser: Sync {
+    /// Its name and what it can yield, the main metric first.
+    fn info(&self) -> ParserInfo;
+
+    /// Reads an output; finds its lines in either stream and never panics.
+    fn parse(&self, output: &ToolOutput<'_>) -> Parsed;
+}
+
+/// Every parser, by name.
+pub static PARSERS: &[&dyn Parser] = &[&dd::Dd, &sysbench::Sysbench, &time::Time];
+
+/// The parser of that name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static dyn Parser> {
+    PARSERS.iter().copied().find(|parser| parser.info().name == name)
+}
+
+/// Reads an output as the manifest asks.
+#[must_use]
+pub fn run(spec: &ParseSpec, output: &ToolOutput<'_>) -> Parsed {
+    match spec {
+        ParseSpec::Tool(name) => match find(name) {
+            Some(parser) => parser.parse(output),
+            None => Parsed { ok: false, problems: vec![format!("unknown parser `{name}`")], metrics: Vec::new() },
+        },
+        ParseSpec::Regex(extractions) => declared::regex(extractions, output),
+        ParseSpec::Json(extractions) => declared::json(extractions, output),
+        ParseSpec::Csv(extractions) => declared::csv(extractions, output),
+    }
+}
+
+/// Says at plan time why `spec` can never yield anything.
+///
+/// # Errors
+/// An unknown tool, or a pattern, path or column that cannot be used; a sentence that names the metric.
+pub fn check(spec: &ParseSpec) -> Result<(), String> {
+    match spec {
+        ParseSpec::Tool(name) if find(name).is_none() => {
+            let help = suggestion(name, PARSERS.iter().map(|parser| parser.info().name));
+            Err(format!("unknown parser `{name}`{}", help.map(|help| format!("; {help}")).unwrap_or_default()))
+        }
+        ParseSpec::Tool(_) => Ok(()),
+        ParseSpec::Regex(extractions) => extractions.iter().try_for_each(declared::check_regex),
+        ParseSpec::Json(extractions) => extractions.iter().try_for_each(declared::check_json),
+        ParseSpec::Csv(extractions) => extractions.iter().try_for_each(declared::check_csv),
+    }
+}
+
+/// Every metric of every parser, with the parser's name: the dictionary of METHODOLOGY.md.
+#[must_use]
+pub fn dictionary() -> Vec<(&'static str, MetricInfo)> {
+    PARSERS.iter().map(|parser| parser.info()).flat_map(|info| info.metrics.iter().map(move |metric| (info.name, *metric))).collect()
+}

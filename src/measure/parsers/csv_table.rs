@@ -1,0 +1,56 @@
+//! Finds a column of a CSV table by the name in its header, in a text that may hold other lines before and after the table.
+
+use csv::{ReaderBuilder, StringRecord};
+
+/// The values of the column `name`, in order: the header is the first line that holds `name` as a field; commas, semicolons and
+/// tabs separate fields. Lines with another number of fields than the header are no rows; repeated headers neither.
+///
+/// # Errors
+/// No line of the text names the column.
+pub(super) fn column(text: &str, name: &str) -> Result<Vec<String>, String> {
+    let name = name.trim();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        if !line.contains(name) {
+            start += line.len();
+            continue;
+        }
+        for delimiter in [b',', b';', b'\t'] {
+            let header = records(line, delimiter).next();
+            let at = header.as_ref().and_then(|header| header.iter().position(|field| field.trim() == name));
+            if let (Some(header), Some(at)) = (header, at) {
+                let rows = records(&text[start..], delimiter).skip(1).filter(|row| row.len() == header.len());
+                return Ok(rows.filter_map(|row| row.get(at).map(|field| field.trim().to_owned())).filter(|field| field != name).collect());
+            }
+        }
+        start += line.len();
+    }
+    Err(format!("no header of a CSV table names the column `{name}`"))
+}
+
+fn records(text: &str, delimiter: u8) -> impl Iterator<Item = StringRecord> {
+    let reader = ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text.as_bytes());
+    reader.into_records().filter_map(Result::ok)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::column;
+
+    #[test]
+    fn columns_are_found_by_name() {
+        let table = [
+            ("warning: old, option\n\"test\",\"rps\"\n\"SET, x\",\"12.5\"\nGET,13\ndone.\n", "rps", Ok(vec!["12.5", "13"])),
+            ("a;b\n1,5;2\n", "a", Ok(vec!["1,5"])),
+            ("a\tb\n1\t2", "b", Ok(vec!["2"])),
+            ("a,b\n1,2\n\na,b\n3,4\n5", "a", Ok(vec!["1", "3"])),
+            ("a , b\n 1 , 2 ", "b", Ok(vec!["2"])),
+            ("a,b\n", "b", Ok(vec![])),
+            ("a,b\n1,2", "c", Err("no header of a CSV table names the column `c`".to_owned())),
+        ];
+        for (text, name, expected) in table {
+            let expected = expected.map(|values: Vec<&str>| values.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(column(text, name), expected, "{text}");
+        }
+    }
+}

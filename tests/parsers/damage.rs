@@ -1,0 +1,160 @@
+//! Damaged outputs: no panic, and no number out of nothing.
+
+use super::{fixture, fixtures, parse};
+use shakedown::measure::parsers::{ToolOutput, run};
+use shakedown::model::metric::Unit;
+use shakedown::model::spec::{Extraction, ParseSpec, Pick, Stream};
+
+const CASES: u64 = 20_000;
+const TOOLS: [&str; 3] = ["time", "dd", "sysbench"];
+
+/// Marsaglia's xorshift with 64 bits: small, and the same everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 16) as usize % limit.max(1)
+    }
+}
+
+/// One to four wounds: bytes changed, lines dropped, doubled, swapped or cut, the whole cut off at either end.
+fn damaged(original: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = original.to_vec();
+    for _ in 0..=dice.below(4) {
+        let mut lines: Vec<Vec<u8>> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        let (line, other) = (dice.below(lines.len()), dice.below(lines.len()));
+        match dice.below(8) {
+            0 | 1 if !bytes.is_empty() => {
+                let at = dice.below(bytes.len());
+                let choice = b"0123456789.,-+emsx: ()\n\r\t\0\x1b[{\"\xff";
+                bytes[at] = choice[dice.below(choice.len())];
+                continue;
+            }
+            2 if !bytes.is_empty() => {
+                bytes.truncate(dice.below(bytes.len()));
+                continue;
+            }
+            3 if !bytes.is_empty() => {
+                bytes.drain(..dice.below(bytes.len()));
+                continue;
+            }
+            _ if lines.is_empty() => continue,
+            4 => drop(lines.remove(line)),
+            5 => lines.insert(other, lines[line].clone()),
+            6 => lines.swap(line, other),
+            _ => {
+                let end = dice.below(lines[line].len());
+                lines[line].truncate(end);
+            }
+        }
+        bytes = lines.concat();
+    }
+    bytes
+}
+
+/// Every run of digits with at most one decimal mark and an exponent, however it is surrounded.
+fn numbers(text: &[u8]) -> Vec<f64> {
+    let mut found = Vec::new();
+    let digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
+    let mut at = 0;
+    while at < text.len() {
+        if !digit(at) {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while digit(at) {
+            at += 1;
+        }
+        if matches!(text.get(at), Some(b'.' | b',')) && digit(at + 1) {
+            at += 1;
+            while digit(at) {
+                at += 1;
+            }
+        }
+        let sign = usize::from(matches!(text.get(at + 1), Some(b'-' | b'+')));
+        if text.get(at) == Some(&b'e') && digit(at + 1 + sign) {
+            at += 1 + sign;
+            while digit(at) {
+                at += 1;
+            }
+        }
+        let number = String::from_utf8_lossy(&text[start..at]);
+        found.push(number.replace(',', ".").parse().expect("digits"));
+        // A comma may also stand between two numbers.
+        found
+            .extend(number.split_once(',').into_iter().flat_map(|(left, right)| [left, right]).filter_map(|part| part.parse::<f64>().ok()));
+    }
+    found
+}
+
+/// Whether `value` is a number of the text in another unit, a clock reading of neighbours, a sum or a quotient of two numbers.
+fn supported(value: f64, numbers: &[f64]) -> bool {
+    let is = |candidate: f64| candidate == value || (candidate - value).abs() <= value.abs() * 1e-9;
+    numbers.iter().any(|n| [1.0, 1e-3, 1024.0, 1_048_576.0].iter().any(|unit| is(n * unit)))
+        || numbers.windows(2).any(|pair| is(pair[0] * 60.0 + pair[1]) || is(pair[0] + pair[1]))
+        || numbers.windows(3).any(|three| is(three[0] * 3600.0 + three[1] * 60.0 + three[2]))
+        || numbers.iter().any(|n| numbers.iter().any(|d| is(n / d)))
+}
+
+#[test]
+fn damaged_outputs_yield_no_number_out_of_nothing() {
+    let originals: Vec<Vec<u8>> = TOOLS.iter().flat_map(|folder| fixtures(folder).into_iter().map(|file| fixture(folder, &file))).collect();
+    let mut dice = Dice(0x5EED);
+    let mut seen = 0;
+    for case in 0..CASES {
+        let text = damaged(&originals[dice.below(originals.len())], &mut dice);
+        let numbers = numbers(&text);
+        let tool = TOOLS[dice.below(TOOLS.len())];
+        let found = if dice.below(2) == 0 { parse(tool, &text, b"", 0) } else { parse(tool, b"", &text, 0) };
+        assert!(found.ok || !found.problems.is_empty(), "{case}: not ok, and no reason");
+        for metric in &found.metrics {
+            seen += 1;
+            let context = || format!("{case}: {tool}: {} = {} in {:?}", metric.name, metric.value, String::from_utf8_lossy(&text));
+            assert!(metric.value.is_finite() && metric.value >= 0.0, "{}", context());
+            assert!(supported(metric.value, &numbers), "{}", context());
+        }
+    }
+    assert!(seen > 10_000, "the damage left enough to read: {seen}");
+}
+
+#[test]
+fn a_value_that_the_text_does_not_hold_is_noticed() {
+    let numbers = numbers(b"real\t1m 1.01s\n5 bytes, 2,5e-05 s");
+    assert_eq!(numbers, [1.0, 1.01, 5.0, 2.5e-05, 2.0, 5e-05]);
+    assert!(supported(61.01, &numbers) && supported(200_000.0, &numbers) && supported(0.005, &numbers));
+    assert!(!supported(62.01, &numbers) && !supported(0.3, &numbers));
+}
+
+#[test]
+fn damaged_outputs_do_not_upset_declared_extraction() {
+    let table = b"note\n{\"score\": 1.5, \"jobs\": [{\"iops\": nan}, {\"iops\": 2}]}\ntest,rps\n\"a, b\",12.5\nc,13\nscore: 7\n";
+    let extraction = |pattern: &str| Extraction {
+        name: "score".to_owned(),
+        pattern: pattern.to_owned(),
+        from: Stream::Both,
+        pick: Pick::Last,
+        unit: Unit::ONE,
+        better: None,
+    };
+    let specs = [
+        ParseSpec::Regex(vec![extraction(r"score: (\S+)")]),
+        ParseSpec::Json(vec![extraction("$.score")]),
+        ParseSpec::Csv(vec![extraction("rps")]),
+    ];
+    let mut dice = Dice(7);
+    for case in 0..3_000 {
+        let text = damaged(table, &mut dice);
+        for spec in &specs {
+            let found = run(spec, &ToolOutput { stdout: &text, stderr: b"", exit_code: Some(0) });
+            assert_eq!(found.ok, found.metrics.len() == 1, "{case}: {found:?}");
+            for metric in found.metrics {
+                let value = metric.value.abs();
+                assert!(value.is_finite() && supported(value, &numbers(&text)) || value > 1e15, "{case}: {value} in {text:?}");
+            }
+        }
+    }
+}
