@@ -24,8 +24,7 @@ pub fn run(arguments: &Arguments) -> u8 {
 }
 
 async fn sweep(address: Option<&str>) -> u8 {
-    let layout = crate::engine::control::layout().unwrap_or_default();
-    let engines = match Engines::new(address, layout) {
+    let engines = match Engines::new(address) {
         Ok(engines) => engines,
         Err(error) => {
             talk::error(error);
@@ -45,12 +44,15 @@ async fn sweep(address: Option<&str>) -> u8 {
         },
         Err(error) => talk::note(format!("containers were not looked at: {error}")),
     }
-    match engines.host().sweep(&alive).await {
-        Ok(mut list) => removed.append(&mut list),
-        Err(error) => {
-            talk::error(error);
-            code = exit::MACHINE;
-        }
+    match engines.host() {
+        Ok(host) => match host.sweep(&alive).await {
+            Ok(mut list) => removed.append(&mut list),
+            Err(error) => {
+                talk::error(error);
+                code = exit::MACHINE;
+            }
+        },
+        Err(error) => talk::note(format!("host processes were not looked at: {error}")),
     }
     for what in &removed {
         talk::note(format!("removed {what}"));

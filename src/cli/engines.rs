@@ -1,12 +1,12 @@
 //! Which engine a spec means: the daemon that docker would use, the host, or a scripted fake.
 
-use crate::engine::control::Control;
-use crate::engine::docker::Docker;
+use crate::engine::control::{self, Control};
+use crate::engine::docker::{Docker, Env};
 use crate::engine::fake::FakeEngine;
-use crate::engine::native::Native;
+use crate::engine::grouped::Grouped;
+use crate::engine::native::NativeEngine;
 use crate::engine::{Boxed, Engine, EngineError};
 use crate::execute::EngineSource;
-use crate::model::cgroup::CgroupLayout;
 use crate::model::spec::EngineSpec;
 use std::sync::Arc;
 
@@ -16,7 +16,6 @@ const FAKE: &str = "fake:";
 /// The engines of this process.
 pub struct Engines {
     given: Option<String>,
-    layout: CgroupLayout,
     fake: Option<Arc<FakeEngine>>,
 }
 
@@ -25,7 +24,7 @@ impl Engines {
     ///
     /// # Errors
     /// When a fake's script cannot be read.
-    pub fn new(given: Option<&str>, layout: CgroupLayout) -> Result<Self, EngineError> {
+    pub fn new(given: Option<&str>) -> Result<Self, EngineError> {
         let fake = match given.and_then(|text| text.strip_prefix(FAKE)) {
             None => None,
             Some(path) => {
@@ -34,11 +33,7 @@ impl Engines {
                 Some(Arc::new(FakeEngine::from_json(&script).map_err(|e| unreadable(e.to_string()))?))
             }
         };
-        Ok(Self { given: given.map(str::to_owned), layout, fake })
-    }
-
-    fn control(&self) -> Control {
-        Control::new(self.layout.clone())
+        Ok(Self { given: given.map(str::to_owned), fake })
     }
 }
 
@@ -49,14 +44,20 @@ impl EngineSource for Engines {
                 return Ok(Arc::clone(fake) as Arc<dyn Engine>);
             }
             let host = spec.host.as_deref().or(self.given.as_deref());
-            Ok(Arc::new(Docker::connect(host, self.control()).await?) as Arc<dyn Engine>)
+            let docker = Docker::connect(host, &Env::of_process()).await?;
+            let layout = control::layout().unwrap_or_default();
+            Ok(if docker.shares_our_kernel() && control::may_make_groups(&layout) {
+                Arc::new(Grouped::new(docker, Control::new(layout)))
+            } else {
+                Arc::new(docker)
+            })
         })
     }
 
-    fn host(&self) -> Arc<dyn Engine> {
+    fn host(&self) -> Result<Arc<dyn Engine>, EngineError> {
         match &self.fake {
-            Some(fake) => Arc::clone(fake) as Arc<dyn Engine>,
-            None => Arc::new(Native::new(self.control())),
+            Some(fake) => Ok(Arc::clone(fake) as Arc<dyn Engine>),
+            None => Ok(Arc::new(NativeEngine::new()?)),
         }
     }
 }

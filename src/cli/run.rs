@@ -135,7 +135,7 @@ fn unfinished<'l>(loaded: &'l Loaded, planned: &Planned<'_>, arguments: &Argumen
 async fn execute_plan(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>, loaded: &Loaded) -> Result<u8, u8> {
     let layout = control::layout().unwrap_or_default();
     let host = crate::measure::host::facts();
-    let source = engines::Engines::new(arguments.engine.as_deref(), layout.clone()).map_err(|error| {
+    let source = engines::Engines::new(arguments.engine.as_deref()).map_err(|error| {
         talk::error(error);
         exit::MACHINE
     })?;

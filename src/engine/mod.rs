@@ -10,6 +10,7 @@
 pub mod control;
 pub mod docker;
 pub mod fake;
+pub mod grouped;
 pub mod native;
 pub mod pack;
 

@@ -32,7 +32,10 @@ pub trait EngineSource: Send + Sync {
     /// The engine for containers.
     fn open<'a>(&'a self, spec: &'a EngineSpec) -> Boxed<'a, Result<Arc<dyn Engine>, EngineError>>;
     /// The engine for `on: host`.
-    fn host(&self) -> Arc<dyn Engine>;
+    ///
+    /// # Errors
+    /// When this process may not make control groups here.
+    fn host(&self) -> Result<Arc<dyn Engine>, EngineError>;
 }
 
 /// One trial that is to run.
@@ -128,7 +131,7 @@ pub enum ExecuteError {
 struct Shared<'r> {
     job: &'r Job,
     engines: HashMap<EngineSpec, Arc<dyn Engine>>,
-    host: Arc<dyn Engine>,
+    host: Option<Arc<dyn Engine>>,
     images: images::Images,
     cancel: &'r CancellationToken,
 }
@@ -144,8 +147,7 @@ pub async fn run(
     observer: &mut dyn Observer,
     cancel: &CancellationToken,
 ) -> Result<Ended, ExecuteError> {
-    let (engines, facts) = open_engines(job, source).await?;
-    let host = source.host();
+    let Opened { engines, host, facts } = open_engines(job, source).await?;
     let mut journal = Journal::open(&folder.journal())?;
     let mut progress = Progress::new(job);
     let started = Event::RunStarted(RunStarted {
@@ -182,6 +184,13 @@ pub async fn run(
             return Err(ExecuteError::EngineGone { trials: broken, reason });
         }
     }
+    if failed > 0 || cancel.is_cancelled() {
+        // What a failed call may have made behind our back: everything of this run is over now.
+        let alive: Vec<String> = crate::record::alive_runs().into_iter().filter(|run| *run != job.run || job.keep).collect();
+        for engine in shared.engines.values().chain(&shared.host) {
+            engine.sweep(&alive).await?;
+        }
+    }
     let interrupted = cancel.is_cancelled();
     let last = if interrupted { Event::RunInterrupted { at: now(), by: "signal".to_owned() } } else { Event::RunFinished { at: now() } };
     publish(&mut journal, observer, &progress, last)?;
@@ -194,33 +203,39 @@ fn publish(journal: &mut Journal, observer: &mut dyn Observer, progress: &Progre
     Ok(())
 }
 
+/// What the job's variants need.
+#[derive(Default)]
+struct Opened {
+    engines: HashMap<EngineSpec, Arc<dyn Engine>>,
+    host: Option<Arc<dyn Engine>>,
+    facts: Vec<EngineFacts>,
+}
+
 /// Opens what the job's variants need, checks that each can run there, and removes what dead runs left.
-async fn open_engines(job: &Job, source: &dyn EngineSource) -> Result<(HashMap<EngineSpec, Arc<dyn Engine>>, Vec<EngineFacts>), ExecuteError> {
-    let mut engines: HashMap<EngineSpec, Arc<dyn Engine>> = HashMap::new();
-    let mut facts: HashMap<EngineSpec, EngineFacts> = HashMap::new();
-    let host = source.host();
-    let host_facts = host.facts().await?;
+async fn open_engines(job: &Job, source: &dyn EngineSource) -> Result<Opened, ExecuteError> {
+    let mut opened = Opened::default();
+    let mut known: HashMap<Option<EngineSpec>, EngineFacts> = HashMap::new();
     let mut complaints = Vec::new();
-    let mut used_host = false;
     for variant in &job.variants {
         for workload in &variant.spec.workloads {
-            let (engine, known) = match workload.unit.place {
-                Place::Host => {
-                    used_host = true;
-                    (Arc::clone(&host), host_facts.clone())
+            let key = (workload.unit.place == Place::Container).then(|| variant.spec.engine.clone());
+            if !known.contains_key(&key) {
+                let engine = match &key {
+                    Some(spec) => source.open(spec).await?,
+                    None => source.host()?,
+                };
+                let facts = engine.facts().await?;
+                opened.facts.push(facts.clone());
+                known.insert(key.clone(), facts);
+                match &key {
+                    Some(spec) => drop(opened.engines.insert(spec.clone(), engine)),
+                    None => opened.host = Some(engine),
                 }
-                Place::Container => {
-                    if !engines.contains_key(&variant.spec.engine) {
-                        let engine = source.open(&variant.spec.engine).await?;
-                        facts.insert(variant.spec.engine.clone(), engine.facts().await?);
-                        engines.insert(variant.spec.engine.clone(), engine);
-                    }
-                    (Arc::clone(&engines[&variant.spec.engine]), facts[&variant.spec.engine].clone())
-                }
-            };
-            for why in engine.unsupported(&workload.unit, &known) {
+            }
+            let engine = key.as_ref().map_or(opened.host.as_ref(), |spec| opened.engines.get(spec));
+            for why in engine.map(|engine| engine.unsupported(&workload.unit, &known[&key])).unwrap_or_default() {
                 let complaint = format!("{}: {why}", variant.id);
-                if !complaints.contains(&complaint) {
+                if !complaints.contains(&complaint) && !variant.id.ends_with(crate::model::plan::AA_SUFFIX) {
                     complaints.push(complaint);
                 }
             }
@@ -230,15 +245,10 @@ async fn open_engines(job: &Job, source: &dyn EngineSource) -> Result<(HashMap<E
         return Err(ExecuteError::Unsupported(complaints));
     }
     let alive = crate::record::alive_runs();
-    for engine in engines.values().chain([&host]) {
+    for engine in opened.engines.values().chain(&opened.host) {
         engine.sweep(&alive).await?;
     }
-    let mut all: Vec<EngineFacts> = facts.into_values().collect();
-    all.sort_by(|a, b| a.endpoint.cmp(&b.endpoint));
-    if used_host {
-        all.push(host_facts);
-    }
-    Ok((engines, all))
+    Ok(opened)
 }
 
 /// Tries a trial until it ends otherwise than by a fault of the engine; none when cancelled.

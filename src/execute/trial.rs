@@ -2,7 +2,7 @@
 
 use super::{Shared, readings};
 use crate::engine::{Created, Engine, EngineError, Exit, Output, UnitName};
-use crate::measure::window::{Window, WindowUnit};
+use crate::measure::window::{Closed, Watched, Window};
 use crate::model::event::Attested;
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
@@ -41,7 +41,7 @@ pub(super) async fn run(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName) 
         .iter()
         .map(|workload| {
             let engine: &dyn Engine = match workload.unit.place {
-                Place::Host => &*shared.host,
+                Place::Host => shared.host.as_deref().expect("the preflight opened the host"),
                 Place::Container => &*shared.engines[&spec.engine],
             };
             Unit { workload, engine, created: None }
@@ -67,8 +67,7 @@ async fn phases(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName, units: &
             return Ok(());
         }
     }
-    let watched: Vec<WindowUnit> = units.iter().filter_map(watch).collect();
-    let window = Window::open(&shared.job.layout, &watched);
+    let window = Window::open(&shared.job.layout, units.iter().filter_map(watched).collect());
     let started = join_all(units.iter().filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Start, limits.start, unit.engine.start(created))))).await;
     let exits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
@@ -77,8 +76,8 @@ async fn phases(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName, units: &
         }
         None => join_all(units.iter().map(|unit| wait(shared, unit))).await,
     };
-    let (counters, attested) = window.close();
-    measured.attested = attested;
+    let closed = window.close();
+    measured.attested = closed.units.iter().flat_map(|unit| unit.attested.clone()).collect();
     if let Some(wrong) = measured.attested.iter().find(|a| a.differs()) {
         let found = wrong.found.as_deref().unwrap_or("nothing");
         let reason = format!("`{}`: asked for {} = {}, the kernel says {found} ({})", wrong.unit, wrong.setting, wrong.asked, wrong.source);
@@ -87,13 +86,13 @@ async fn phases(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName, units: &
     if shared.cancel.is_cancelled() && exits.iter().any(Option::is_none) {
         return Ok(());
     }
-    collect(shared, units, exits, &counters, measured).await;
+    collect(shared, units, exits, &closed, measured).await;
     Ok(())
 }
 
-fn watch(unit: &Unit<'_>) -> Option<WindowUnit> {
+fn watched(unit: &Unit<'_>) -> Option<Watched> {
     let created = unit.created.as_ref()?;
-    Some(WindowUnit { unit: unit.workload.name.clone(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.workload.unit.limits.clone() })
+    Some(Watched { unit: unit.workload.name.clone(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.workload.unit.limits.clone() })
 }
 
 /// Waits for one workload's exit; none when cancelled.
@@ -110,7 +109,7 @@ async fn collect(
     shared: &Shared<'_>,
     units: &[Unit<'_>],
     exits: Vec<Option<Result<Exit, Failure>>>,
-    counters: &[(String, Vec<Observation>)],
+    closed: &Closed,
     measured: &mut Measured,
 ) {
     let several = units.len() > 1;
@@ -136,7 +135,7 @@ async fn collect(
                 if let Some(failure) = failure.or(reading.failure) {
                     measured.fail(failure);
                 }
-                let own = counters.iter().filter(|(name, _)| *name == unit.workload.name).flat_map(|(_, list)| list.clone());
+                let own = closed.units.iter().filter(|counted| counted.unit == unit.workload.name).flat_map(|counted| counted.observations.clone());
                 reading.metrics.extend(own);
                 for mut metric in reading.metrics {
                     if several {

@@ -1,0 +1,94 @@
+//! A container engine on this host, with a control group of ours around every container.
+//!
+//! A container's own cgroup is gone the moment it exits; the hierarchical counters of the group around it stay until we remove it.
+
+use super::control::Control;
+use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use crate::model::facts::EngineFacts;
+use crate::model::spec::{ImageSpec, UnitSpec};
+use std::path::Path;
+
+/// Wraps an engine whose containers run on this host's kernel.
+pub struct Grouped<E> {
+    inner: E,
+    control: Control,
+}
+
+impl<E: Engine> Grouped<E> {
+    /// Makes and removes groups with `control` around the containers of `inner`.
+    pub fn new(inner: E, control: Control) -> Self {
+        Self { inner, control }
+    }
+
+    async fn control(&self, work: impl FnOnce(&Control) -> Result<(), EngineError> + Send + 'static) -> Result<(), EngineError> {
+        let control = self.control.clone();
+        tokio::task::spawn_blocking(move || work(&control)).await.unwrap_or_else(|error| {
+            Err(EngineError::Call { operation: "control group".to_owned(), reason: error.to_string() })
+        })
+    }
+
+    async fn remove_group(&self, path: String) -> Result<(), EngineError> {
+        self.control(move |control| Ok(control.remove(&path)?)).await
+    }
+}
+
+impl<E: Engine> Engine for Grouped<E> {
+    fn facts(&self) -> Boxed<'_, Result<EngineFacts, EngineError>> {
+        self.inner.facts()
+    }
+
+    fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
+        self.inner.unsupported(spec, facts)
+    }
+
+    fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
+        self.inner.image(image, folder)
+    }
+
+    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
+        Box::pin(async move {
+            let (path, shares) = (name.cgroup(), spec.limits.cpu_shares);
+            self.control(move |control| Ok(control.weight_parent(&path, shares)?)).await?;
+            match self.inner.create(name, spec, image).await {
+                Ok(created) => Ok(created),
+                Err(error) => {
+                    // The first error is the one to tell; the next sweep tries the removal again.
+                    let _ = self.remove_group(name.cgroup()).await;
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        self.inner.start(unit)
+    }
+
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        self.inner.wait(unit)
+    }
+
+    fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
+        self.inner.output(unit)
+    }
+
+    fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            self.inner.remove(unit).await?;
+            self.remove_group(unit.cgroup.clone()).await
+        })
+    }
+
+    fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
+        Box::pin(async move {
+            let mut removed = self.inner.sweep(alive).await?;
+            let (control, alive) = (self.control.clone(), alive.to_vec());
+            let groups = tokio::task::spawn_blocking(move || control.sweep(super::control::TOP, &alive)).await;
+            match groups {
+                Ok(groups) => removed.extend(groups?.into_iter().map(|path| format!("control group {path}"))),
+                Err(error) => return Err(EngineError::Call { operation: "control groups".to_owned(), reason: error.to_string() }),
+            }
+            Ok(removed)
+        })
+    }
+}
