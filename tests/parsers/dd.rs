@@ -110,3 +110,11 @@ fn many_partial_reads_are_said() {
     let found = parse("dd", b"", b"0+30 records in\n0+30 records out\n", 0);
     assert_eq!(found.problems, [NO_TRANSFER, "30 blocks were read only in part: fewer bytes than bs times count"]);
 }
+
+#[test]
+fn endless_complaints_are_cut_and_the_exit_code_is_still_said() {
+    let text: String = (0..30_000).map(|n| format!("dd: error {n}\n")).collect();
+    let found = parse("dd", b"", text.as_bytes(), 1);
+    assert_eq!((found.ok, found.problems.len()), (false, 21));
+    assert_eq!((found.problems[0].as_str(), found.problems[20].as_str()), ("`dd: error 0`", "exit code 1"));
+}

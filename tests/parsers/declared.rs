@@ -86,6 +86,8 @@ fn json_paths() {
             ("$.pass", Pick::First, isucon, Err("`true` is no number")),
             ("$.points", Pick::First, isucon, Err("`$.points` matches nothing")),
             ("$.score", Pick::First, "{\"score\": 1}\n{\"score\": 2, \"x\": {\"score\": 3}", Err("cut off")),
+            ("$.sum.a", Pick::First, "{\"sum\": {\"a\": 1}, \"b\": 5, \"sum\": {\"a\": 2}}", Err("meets a repeated key")),
+            ("$.b", Pick::First, "{\"sum\": {\"a\": 1}, \"b\": 5, \"sum\": {\"a\": 2}}", Ok(5.0)),
             ("$.score", Pick::Count, "no document", Err("no JSON document")),
         ],
     );

@@ -35,7 +35,14 @@ pub(super) fn json(extractions: &[Extraction], output: &ToolOutput<'_>) -> Parse
     each(extractions, output, |extraction, text| {
         let path = path(extraction)?;
         let document = last_document(text)?;
-        Ok(path.query(&document).all().into_iter().map(scalar).collect())
+        let found = |value| path.query(value).all().into_iter().map(scalar).collect::<Vec<String>>();
+        let values = found(&document.value);
+        match &document.first_wins {
+            Some(other) if found(other) != values => {
+                Err(format!("`{}` meets a repeated key: which value counts cannot be known", extraction.pattern))
+            }
+            _ => Ok(values),
+        }
     })
 }
 

@@ -1,8 +1,9 @@
 //! Finds the last complete JSON document in a text that also holds warnings, logs and other documents.
 //!
 //! A document is a non-empty object, or an array of objects. When the last one is cut off or damaged there is no answer: an earlier one
-//! may be an interim report, and a piece of it is not what was asked for. A repeated key (iperf3 writes such) is no answer either.
+//! may be an interim report, and a piece of it is not what was asked for.
 
+use super::repeated_keys::first_wins;
 use regex::Regex;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -10,6 +11,15 @@ use std::sync::LazyLock;
 /// `nan` and `inf` where JSON allows only `null`.
 static NOT_A_NUMBER: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"([:\[,]\s*)[-+]?(?i:nan|inf|infinity)(\s*[,}\]\n])").expect("the pattern is constant"));
+
+/// A document, and how it would read otherwise.
+#[derive(Debug, PartialEq)]
+pub(super) struct Document {
+    /// As usually read: of a repeated key, the last value.
+    pub value: Value,
+    /// With the first value of every repeated key; none when no key is repeated.
+    pub first_wins: Option<Value>,
+}
 
 /// How a document begins: `{"name":`, or an array of such. Log lines such as `[ 1s ]` and `{x}` do not, so each look costs little.
 static OPENING: LazyLock<Regex> =
@@ -19,7 +29,7 @@ static OPENING: LazyLock<Regex> =
 ///
 /// # Errors
 /// There is none, or the last one is cut off or damaged.
-pub(super) fn last_document(text: &str) -> Result<Value, String> {
+pub(super) fn last_document(text: &str) -> Result<Document, String> {
     // Twice, because neighbours in an array share the comma.
     let once = NOT_A_NUMBER.replace_all(text, "${1}null${2}");
     let text = NOT_A_NUMBER.replace_all(&once, "${1}null${2}");
@@ -34,12 +44,7 @@ pub(super) fn last_document(text: &str) -> Result<Value, String> {
         match stream.next() {
             Some(Ok(value)) => {
                 at = start + stream.byte_offset();
-                let repeats = colons(&text[start..at]) != members(&value);
-                last = if repeats {
-                    Err("the last JSON document repeats a key: which one counts cannot be known".to_owned())
-                } else {
-                    Ok(value)
-                };
+                last = Ok(Document { first_wins: first_wins(&text[start..at], &value), value });
             }
             Some(Err(error)) => {
                 let state = if error.is_eof() { "cut off" } else { "damaged" };
@@ -53,30 +58,6 @@ pub(super) fn last_document(text: &str) -> Result<Value, String> {
         }
     }
     last
-}
-
-/// Members that a valid document writes down: its colons outside strings.
-fn colons(document: &str) -> usize {
-    let (mut count, mut in_string, mut escaped) = (0, false, false);
-    for byte in document.bytes() {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
-            b'"' => in_string = !in_string,
-            b':' if !in_string => count += 1,
-            _ => {}
-        }
-    }
-    count
-}
-
-/// Members that were kept: of a repeated key only the last.
-fn members(value: &Value) -> usize {
-    match value {
-        Value::Object(object) => object.len() + object.values().map(members).sum::<usize>(),
-        Value::Array(items) => items.iter().map(members).sum(),
-        _ => 0,
-    }
 }
 
 /// Length of a damaged document up to the bracket that closes it, strings respected.
@@ -116,7 +97,7 @@ mod tests {
             ("{\"a\": 1,}\n{\"a\": 2}", r#"{"a":2}"#),
         ];
         for (text, expected) in table {
-            assert_eq!(last_document(text).map(|value| value.to_string()), Ok(expected.to_owned()), "{text}");
+            assert_eq!(last_document(text).map(|document| document.value.to_string()), Ok(expected.to_owned()), "{text}");
         }
     }
 
@@ -127,7 +108,6 @@ mod tests {
             ("{} [] [1, 2] {x}", "no JSON document"),
             ("{\"a\": 1}\n{\"a\": {\"a\": 2}, \"b\"", "cut off"),
             ("{\"a\": 1}\n{\"x\": {\"a\": 2}, \"b\": }", "damaged"),
-            ("{\"sum\": {\"a\": \"x:\\\"y\"}, \"b\": 1, \"sum\": {\"a\": 2}}", "repeats a key"),
             ("{\"x\": x, \"y\": {\"a\": 2}", "damaged"),
         ];
         for (text, expected) in table {

@@ -13,6 +13,7 @@ mod last_json;
 mod number;
 mod plain_text;
 mod reading;
+mod repeated_keys;
 mod sysbench;
 mod time;
 

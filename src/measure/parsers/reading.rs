@@ -3,6 +3,9 @@
 use super::ToolOutput;
 use crate::model::metric::{Observation, Parsed, Unit};
 
+/// Most reasons, and most cautions, that are told: a tool that complains a million times says nothing new.
+const MOST_TOLD: usize = 20;
+
 /// What was found so far.
 #[derive(Debug, Default)]
 pub(super) struct Reading {
@@ -27,14 +30,16 @@ impl Reading {
     /// Says why the tool did not do its work; each reason once.
     pub(super) fn fail(&mut self, reason: impl Into<String>) {
         let reason = reason.into();
-        if !self.failures.contains(&reason) {
+        if self.failures.len() < MOST_TOLD && !self.failures.contains(&reason) {
             self.failures.push(reason);
         }
     }
 
     /// Says what to beware of.
     pub(super) fn beware(&mut self, caution: impl Into<String>) {
-        self.cautions.push(caution.into());
+        if self.cautions.len() < MOST_TOLD {
+            self.cautions.push(caution.into());
+        }
     }
 
     /// Whether nothing failed so far.
@@ -45,7 +50,7 @@ impl Reading {
     /// The result.
     pub(super) fn finish(mut self, output: &ToolOutput<'_>) -> Parsed {
         if let Some(code) = output.exit_code.filter(|code| *code != 0) {
-            self.fail(format!("exit code {code}"));
+            self.failures.push(format!("exit code {code}"));
         }
         Parsed { ok: self.failures.is_empty(), problems: self.failures.into_iter().chain(self.cautions).collect(), metrics: self.metrics }
     }
