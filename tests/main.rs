@@ -2,4 +2,5 @@
 
 mod analyse;
 mod layers;
+mod page;
 mod tables;

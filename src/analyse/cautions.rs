@@ -115,7 +115,7 @@ fn failed(results: &Results) -> Option<String> {
     (failures > 0).then(|| {
         let trials = counted(standing, "trial", "trials");
         format!(
-            "{failures} of {trials} failed and are in no number, which flatters what fails when it is slow: {}",
+            "{failures} of {trials} failed; no number holds them, which flatters what fails when it is slow: {}",
             named(results, &variants)
         )
     })

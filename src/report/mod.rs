@@ -2,4 +2,6 @@
 //! record gives the same bytes anywhere.
 
 pub mod charts;
+pub mod page;
 pub mod tables;
+pub mod templates;
