@@ -120,11 +120,13 @@ pub fn probability(p: f64) -> String {
 }
 
 /// The decimals that show `digits` significant ones.
-fn decimals(value: f64, digits: usize) -> usize {
+fn decimals(value: f64, digits: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
-    (digits as f64 - 1.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize
+    // Written out rather than by a logarithm, whose last digit may differ between machines.
+    let exponent: i32 = format!("{value:e}").rsplit('e').next().and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    usize::try_from(digits - 1 - exponent).unwrap_or(0).min(12)
 }
 
 /// Commas between the thousands of the whole part.
