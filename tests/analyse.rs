@@ -429,7 +429,7 @@ fn cautions_name_short_windows_and_failures() {
     results.rows.extend([failed, replaced]);
     let said = analyse(&results).cautions;
     assert!(said[0].starts_with("too short: variant `f=v` median window 0.05 s < 1 s (3 of 3 trials)"), "{said:?}");
-    assert!(said[1].starts_with("1 of 7 trials failed and are in no number") && said[1].ends_with("`f=v`"), "{said:?}");
+    assert!(said[1].starts_with("1 of 7 trials failed; no number holds them") && said[1].ends_with("`f=v`"), "{said:?}");
     assert_eq!(said.len(), 2);
 }
 

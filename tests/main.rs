@@ -4,5 +4,6 @@ mod analyse;
 mod layers;
 mod manifests;
 mod pack;
+mod page;
 mod parsers;
 mod tables;

@@ -115,7 +115,7 @@ fn failed(results: &Results) -> Option<String> {
     (failures > 0).then(|| {
         let trials = counted(standing, "trial", "trials");
         format!(
-            "{failures} of {trials} failed and are in no number, which flatters what fails when it is slow: {}",
+            "{failures} of {trials} failed; no number holds them, which flatters what fails when it is slow: {}",
             named(results, &variants)
         )
     })
@@ -172,7 +172,8 @@ fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
     }
-    let decimals = (1.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    let exponent: i32 = format!("{value:e}").rsplit('e').next().and_then(|digits| digits.parse().ok()).unwrap_or(0);
+    let decimals = usize::try_from(1 - exponent).unwrap_or(0).min(12);
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }

@@ -1,8 +1,8 @@
 //! The CSV files: one row per trial, per level, per effect, and the two dictionaries of factors and metrics.
 //!
 //! The form is RFC 4180 with LF line ends, UTF-8 without a byte order mark, a dot as the decimal sign, and the shortest digits that
-//! read back as the same number (ratios and p, which are computed, have 12 significant ones). What is absent is empty, never 0. The columns and their order follow
-//! from the factors and metrics of the results alone.
+//! read back as the same number (ratios and p, which are computed, have 12 significant ones). What is absent is empty, never 0. The
+//! columns and their order follow from the factors and metrics of the results alone.
 //!
 //! **Formulas.** A spreadsheet runs a cell that begins with `=`, `+`, `-`, `@`, a tab or a line break. Text of that kind gets an
 //! apostrophe in front, and so does text that begins with apostrophes before such a sign, so that taking one away gives the text

@@ -1,0 +1,172 @@
+//! Everything around the numbers: failures, method, hosts and engines, settings that were read back, and how to do it again.
+
+use super::markdown::{code, link, shell, text};
+use super::number;
+use super::view::{DataFile, Environment, Fact, FailedTrial, Setting};
+use crate::model::event::Attested;
+use crate::model::facts::EngineFacts;
+use crate::model::metric::Unit;
+use crate::model::outcome::Outcome;
+use crate::model::plan::AA_SUFFIX;
+use crate::model::results::{Results, RunSummary};
+
+/// Most failed trials, and most settings, that a page lists.
+const MOST_ROWS: usize = 50;
+
+/// Longest reason of a failure, in characters; `trials.csv` has all of it.
+const LONGEST_REASON: usize = 200;
+
+/// The failed trials in the order of the record, and how many there are in all.
+pub(in crate::report) fn failures(results: &Results) -> (Vec<FailedTrial>, usize) {
+    let failed = || results.rows.iter().filter(|row| row.row.outcome == Outcome::Failed);
+    let rows = failed().take(MOST_ROWS).map(|row| {
+        let failure = row.row.failure.as_ref();
+        FailedTrial {
+            run: results.runs.get(row.run).map_or_else(String::new, |run| code(&run.run)),
+            trial: code(&row.row.trial),
+            variant: code(&row.row.variant),
+            phase: failure.map_or("", |failure| failure.phase.name()).to_owned(),
+            reason: failure.map_or_else(String::new, |failure| text(&shortened(&failure.reason))),
+            replaced: if row.superseded { "yes" } else { "no" }.to_owned(),
+        }
+    });
+    (rows.collect(), failed().count())
+}
+
+fn shortened(reason: &str) -> String {
+    let kept: String = reason.chars().take(LONGEST_REASON).collect();
+    if kept.len() < reason.len() { format!("{kept} …") } else { kept }
+}
+
+/// How it was measured.
+pub(in crate::report) fn method(results: &Results) -> Vec<String> {
+    let compared = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count();
+    let runs = if compared == 1 { "the one variant".to_owned() } else { format!("each of the {compared} variants") };
+    let mut said = vec![format!(
+        "A block runs {runs} once, in an order shuffled from the run's seed and saved before the first trial; a trial is one execution \
+         in fresh containers or processes."
+    )];
+    if compared < results.variants.len() {
+        said.push("A second copy of the baseline runs in every block as A/A control: what differs there is noise.".to_owned());
+    }
+    said.extend(results.runs.iter().map(|run| {
+        let blocks = if run.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", run.blocks) };
+        let end = if run.finished { "" } else { ", not finished" };
+        format!("Run {}: {blocks}, seed {}{end}.", code(&run.run), run.seed)
+    }));
+    let design = &results.design;
+    said.push(
+        "An effect is the geometric mean of the ratios within the blocks, with the 95 % interval of a paired t test on their logarithms."
+            .to_owned(),
+    );
+    said.push(format!(
+        "Different: adjusted p of at most 0.05, called small when the ratio is less than {} from 1. Equivalent: the 90 % interval lies \
+         within {}. Undecided is everything else, and never means the same.",
+        number::percent(design.min_effect),
+        number::percent(design.margin)
+    ));
+    said.push("A level is a median with its 95 % order-statistic interval, which exists from 6 observations on.".to_owned());
+    said
+}
+
+/// The distinct environments, each with its runs.
+pub(in crate::report) fn environments(results: &Results) -> Vec<Environment> {
+    let mut found: Vec<(Vec<&RunSummary>, Vec<Fact>)> = Vec::new();
+    for run in &results.runs {
+        let facts = facts(run);
+        match found.iter_mut().find(|(_, known)| *known == facts) {
+            Some((runs, _)) => runs.push(run),
+            None => found.push((vec![run], facts)),
+        }
+    }
+    let named = |run: &&RunSummary| format!("{} ({})", code(&run.run), text(&run.started.at));
+    let whole =
+        |(runs, facts): (Vec<&RunSummary>, Vec<Fact>)| Environment { runs: runs.iter().map(named).collect::<Vec<_>>().join(", "), facts };
+    found.into_iter().map(whole).collect()
+}
+
+fn facts(run: &RunSummary) -> Vec<Fact> {
+    let host = &run.started.host;
+    let memory = if host.memory_bytes == 0 { String::new() } else { number::quantity(host.memory_bytes as f64, &Unit::BYTE) };
+    let cpus = match (host.cpus, host.cpu_model.as_str()) {
+        (0, model) => model.to_owned(),
+        (cpus, "") => cpus.to_string(),
+        (cpus, model) => format!("{cpus} × {model}"),
+    };
+    let mut facts = vec![
+        ("host", host.name.clone()),
+        ("operating system", host.os.clone()),
+        ("kernel", join(&[&host.kernel, &host.arch])),
+        ("CPUs", cpus),
+        ("memory", memory),
+        ("cgroups", host.cgroup.clone()),
+        ("clock source", host.clocksource.clone()),
+    ];
+    facts.extend(run.started.engines.iter().map(|engine| ("engine", engine_words(engine))));
+    facts.push(("shakedown", run.started.version.clone()));
+    let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
+    known.map(|(name, value)| Fact { name: name.to_owned(), value: text(&value) }).collect()
+}
+
+fn engine_words(engine: &EngineFacts) -> String {
+    let mut words = vec![join(&[&engine.kind, &engine.version])];
+    let named = [
+        ("API", &engine.api),
+        ("storage driver", &engine.storage_driver),
+        ("on", &engine.backing_filesystem),
+        ("runtime", &engine.runtime),
+        ("cgroup driver", &engine.cgroup_driver),
+    ];
+    words.extend(named.iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!("{name} {value}")));
+    words.join(", ")
+}
+
+fn join(words: &[&str]) -> String {
+    words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// The settings that were read back, equal ones counted, in the order of their first appearance; and how many there are in all.
+pub(in crate::report) fn attested(results: &Results) -> (Vec<Setting>, usize) {
+    type Seen<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
+    let mut counts: std::collections::HashMap<Seen, usize> = std::collections::HashMap::new();
+    let mut order: Vec<(Seen, &Attested)> = Vec::new();
+    for attested in results.rows.iter().filter(|row| row.variant.is_some()).flat_map(|row| &row.row.attested) {
+        let seen = (attested.unit.as_str(), attested.setting.as_str(), attested.asked.as_str(), attested.found.as_deref());
+        let count = counts.entry(seen).or_insert(0);
+        if *count == 0 {
+            order.push((seen, attested));
+        }
+        *count += 1;
+    }
+    let all = order.len();
+    let setting = |(seen, attested): (Seen, &Attested)| Setting {
+        unit: code(&attested.unit),
+        setting: code(&attested.setting),
+        asked: code(&attested.asked),
+        found: match &attested.found {
+            None => "not observable".to_owned(),
+            Some(found) if attested.differs() => format!("**{}**", code(found)),
+            Some(found) => code(found),
+        },
+        trials: counts.get(&seen).copied().unwrap_or_default().to_string(),
+    };
+    (order.into_iter().take(MOST_ROWS).map(setting).collect(), all)
+}
+
+/// The commands that measure again, and that write this page again from the record.
+pub(in crate::report) fn commands(results: &Results) -> Vec<String> {
+    let manifest = shell(&format!("experiments/{}.yaml", results.experiment));
+    vec![format!("shakedown run {manifest}"), format!("shakedown report {manifest}")]
+}
+
+/// The data files beside the page.
+pub(in crate::report) fn files() -> Vec<DataFile> {
+    let files = [
+        ("trials.csv", "every attempt with its outcome and its metrics in base units"),
+        ("summary.csv", "the level of every metric in every variant"),
+        ("effects.csv", "every comparison with interval, adjusted p and verdict"),
+        ("factors.csv", "the factors and their levels"),
+        ("metrics.csv", "what each metric is, and its unit"),
+    ];
+    files.iter().map(|(file, about)| DataFile { file: format!("[{file}]({})", link(file)), about: (*about).to_owned() }).collect()
+}
