@@ -1,4 +1,6 @@
 //! The one test binary: each module is a topic.
 
+mod cgroup_v2;
 mod engine_conformance;
 mod layers;
+mod native;

@@ -16,6 +16,7 @@ pub(super) fn needed(limits: &LimitsSpec) -> Vec<Need> {
     let cpu = match limits {
         LimitsSpec { cpus: Some(_), .. } => Some("cpus"),
         LimitsSpec { cpu_quota_us: Some(_), .. } => Some("cpu_quota"),
+        LimitsSpec { cpu_period_us: Some(_), .. } => Some("cpu_period"),
         LimitsSpec { cpu_shares: Some(_), .. } => Some("cpu_shares"),
         _ => None,
     };
@@ -43,6 +44,10 @@ fn settings(limits: &LimitsSpec, v2: bool) -> Vec<(&'static str, &'static str, S
             list.push(("cpu", "cpu.cfs_period_us", period.to_string(), false));
             list.push(("cpu", "cpu.cfs_quota_us", quota.to_string(), false));
         }
+    }
+    if let (None, Some(period)) = (limits.quota(), limits.cpu_period_us) {
+        let (file, value) = if v2 { ("cpu.max", format!("max {period}")) } else { ("cpu.cfs_period_us", period.to_string()) };
+        list.push(("cpu", file, value, false));
     }
     if let Some(shares) = limits.cpu_shares {
         let (file, value) = if v2 { ("cpu.weight", weight_of_shares(shares)) } else { ("cpu.shares", shares) };
@@ -72,7 +77,7 @@ pub(super) fn write(layout: &CgroupLayout, path: &str, limits: &LimitsSpec) -> R
     for (controller, file, value, optional) in settings(limits, layout.is_v2()) {
         let Some(folder) = layout.dir(controller, path) else { continue };
         let target = folder.join(file);
-        if !(optional && !target.exists()) {
+        if !optional || target.exists() {
             put(&target, &value)?;
         }
     }

@@ -196,6 +196,7 @@ impl Control {
 fn put(path: &Path, value: &str) -> Result<(), ControlError> {
     std::fs::OpenOptions::new()
         .write(true)
+        .truncate(true)
         .open(path)
         .and_then(|mut file| io::Write::write_all(&mut file, value.as_bytes()))
         .map_err(|source| ControlError::Write { path: path.to_owned(), value: value.to_owned(), source })

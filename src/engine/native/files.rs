@@ -76,12 +76,12 @@ pub(super) fn plan(files: &[FileSpec], host: &dyn Host) -> Result<Vec<Step>, Str
             overlay(&mut steps, number, (folder, files), &below, host)?;
         } else {
             shell(&mut steps, &format!("shell{number}"), (folder, files), host)?;
-            steps.push(Step::Bind { from: text(&format!("shell{number}"))?, to: text(folder)? });
+            steps.push(Step::Bind { from: text(format!("shell{number}"))?, to: text(folder)? });
         }
         covered.insert(folder.clone());
     }
     for (number, file) in covers.into_iter().enumerate() {
-        let from = text(&format!("file{number}"))?;
+        let from = text(format!("file{number}"))?;
         steps.push(Step::Write { path: from.clone(), content: file.content.clone().into_bytes(), mode: file.mode });
         steps.push(Step::Bind { from, to: text(&file.target)? });
     }
@@ -107,7 +107,7 @@ fn overlay(
     steps.push(Step::Bind { from: text(folder)?, to: text(&old)? });
     own(steps, &upper, folder, host)?;
     place(steps, &upper, folder, files)?;
-    steps.push(Step::Overlay { options: text(&format!("lowerdir={old},upperdir={upper},workdir={work}"))?, to: text(folder)? });
+    steps.push(Step::Overlay { options: text(format!("lowerdir={old},upperdir={upper},workdir={work}"))?, to: text(folder)? });
     for mount in below {
         let inside = mount.strip_prefix(folder).unwrap_or(mount);
         steps.push(Step::Bind { from: text(Path::new(&old).join(inside))?, to: text(mount)? });
