@@ -1,0 +1,225 @@
+//! Host processes with real control groups: limits, counters, attestation, private files, and nothing left behind.
+
+use shakedown::engine::control::{self, Control};
+use shakedown::engine::native::NativeEngine;
+use shakedown::engine::{Created, Engine, EngineError, Exit, Output, UnitName};
+use shakedown::measure::window::{Closed, Watched, Window};
+use shakedown::model::spec::{ContainerSpec, FileSpec, LimitsSpec, Place, UnitSpec};
+use std::path::Path;
+
+/// The engine, or none (and a word on it) where this host cannot have one.
+fn engine() -> Option<NativeEngine> {
+    NativeEngine::new().map_err(|error| eprintln!("skipped: {error}")).ok()
+}
+
+fn name(check: &str, unit: &str) -> UnitName {
+    let run = format!("native{}{check}", std::process::id());
+    UnitName { run, experiment: "native".into(), trial: "t1".into(), unit: unit.into() }
+}
+
+fn shell(script: &str) -> UnitSpec {
+    UnitSpec {
+        place: Place::Host,
+        image: None,
+        command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(),
+        entrypoint: None,
+        environment: Vec::new(),
+        working_dir: None,
+        user: None,
+        limits: LimitsSpec::default(),
+        files: Vec::new(),
+        container: ContainerSpec::default(),
+    }
+}
+
+fn with_files(script: &str, files: &[(&str, &str)]) -> UnitSpec {
+    let file = |(target, content): &(&str, &str)| FileSpec { target: (*target).into(), content: (*content).into(), mode: 0o640 };
+    UnitSpec { files: files.iter().map(file).collect(), ..shell(script) }
+}
+
+/// The whole life of one unit, with what the kernel said of it.
+async fn run(engine: &NativeEngine, name: &UnitName, spec: &UnitSpec) -> (Exit, Output, Closed) {
+    let unit = engine.create(name, spec, None).await.expect("create");
+    let layout = control::layout().expect("layout");
+    let watched = Watched { unit: name.unit.clone(), cgroup: unit.cgroup.clone(), leaf: unit.leaf.clone(), limits: spec.limits.clone() };
+    let window = Window::open(&layout, vec![watched]);
+    engine.start(&unit).await.expect("start");
+    let exit = engine.wait(&unit).await.expect("wait");
+    let closed = window.close();
+    let output = engine.output(&unit).await.expect("output");
+    engine.remove(&unit).await.expect("remove");
+    assert!(layout.roots().iter().all(|root| !root.join(&unit.cgroup).exists()), "its control groups are gone");
+    (exit, output, closed)
+}
+
+fn value(closed: &Closed, name: &str) -> Option<f64> {
+    closed.units[0].observations.iter().find(|observation| observation.name == name).map(|observation| observation.value)
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout.bytes).into_owned()
+}
+
+#[tokio::test]
+async fn limits_are_set_and_read_back() {
+    let Some(engine) = engine() else { return };
+    let limits = LimitsSpec {
+        cpus: Some(0.5),
+        cpu_shares: Some(512),
+        cpuset: Some("0".into()),
+        memory_bytes: Some(64 << 20),
+        pids: Some(50),
+        ..LimitsSpec::default()
+    };
+    let (exit, output, closed) = run(&engine, &name("limits", "a"), &UnitSpec { limits, ..shell("nproc") }).await;
+    assert_eq!((exit.code, stdout(&output).as_str()), (0, "1\n"));
+    let attested = &closed.units[0].attested;
+    let settings: Vec<&str> = attested.iter().map(|row| row.setting.as_str()).collect();
+    assert_eq!(settings, ["cpu.quota", "cpu.shares", "cpuset", "memory.limit", "pids.limit"]);
+    for row in attested {
+        assert!(row.found.is_some() && !row.differs(), "{row:?}");
+    }
+    assert_eq!(attested[0].asked, "50000 per 100000 us");
+}
+
+#[tokio::test]
+async fn counters_belong_to_the_unit_alone() {
+    let Some(engine) = engine() else { return };
+    let (_, _, idle) = run(&engine, &name("idle", "a"), &shell("exit 0")).await;
+    // A loop of a fixed length costs CPU time that does not depend on how busy the machine is.
+    let (exit, _, busy) = run(&engine, &name("busy", "a"), &shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")).await;
+    let (idle_cpu, busy_cpu) = (value(&idle, "cpu_seconds").expect("cpu"), value(&busy, "cpu_seconds").expect("cpu"));
+    assert!(busy_cpu > 2.0 * idle_cpu, "{idle_cpu} {busy_cpu}");
+    assert!(busy_cpu <= (exit.finished_ns - exit.started_ns) as f64 / 1e9 * 1.5, "one loop uses one CPU: {busy_cpu} {exit:?}");
+    assert!(value(&busy, "memory_peak").expect("memory") > 0.0);
+    assert_eq!(value(&busy, "throttled_seconds"), None, "without a quota there is no such number");
+    assert!(busy.watch_cpu_seconds == 0.0, "nothing of ours runs in the window");
+}
+
+#[tokio::test]
+async fn a_quota_throttles_and_says_so() {
+    let Some(engine) = engine() else { return };
+    let limits = LimitsSpec { cpus: Some(0.1), ..LimitsSpec::default() };
+    let spec = UnitSpec { limits, ..shell("i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done") };
+    let (exit, _, closed) = run(&engine, &name("quota", "a"), &spec).await;
+    let (cpu, throttled) = (value(&closed, "cpu_seconds").expect("cpu"), value(&closed, "throttled_seconds").expect("throttled"));
+    assert_eq!(exit.code, 0);
+    // More than one period's 10 ms of CPU time cannot be had without waiting for the next period.
+    assert!(cpu > 0.02 && throttled > 0.0, "{cpu} {throttled}");
+}
+
+#[tokio::test]
+async fn the_kernel_ends_what_needs_too_much_memory() {
+    let Some(engine) = engine() else { return };
+    let limits = LimitsSpec { memory_bytes: Some(8 << 20), ..LimitsSpec::default() };
+    // `tail` must hold the last 64 MiB before it can write any of them.
+    let spec = UnitSpec { limits, ..shell("head -c 100000000 /dev/zero | tail -c 64m") };
+    let (exit, _, _) = run(&engine, &name("oom", "a"), &spec).await;
+    assert!(exit.oom, "{exit:?}");
+    assert_ne!(exit.code, 0);
+}
+
+#[tokio::test]
+async fn files_appear_for_the_unit_only() {
+    let Some(engine) = engine() else { return };
+    let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
+    let table = [
+        // Over an existing file, beside existing files, below a new folder of the root, and all of these at once.
+        ("cat /etc/hosts", vec![("/etc/hosts", "mine\n")], "mine\n"),
+        ("cat /etc/shakedown-new/x; ls /etc/passwd", vec![("/etc/shakedown-new/x", "new\n")], "new\n/etc/passwd\n"),
+        ("cat /shakedown-top/x; ls /etc/passwd; pwd", vec![("/shakedown-top/x", "top\n")], "top\n/etc/passwd\n/\n"),
+        (
+            "cat /etc/hosts /etc/shakedown-new/x /shakedown-top/a/b /tmp/shakedown-t/x; stat -c %a /tmp /etc/hosts",
+            vec![("/etc/hosts", "1\n"), ("/etc/shakedown-new/x", "2\n"), ("/shakedown-top/a/b", "3\n"), ("/tmp/shakedown-t/x", "4\n")],
+            "1\n2\n3\n4\n1777\n640\n",
+        ),
+        ("echo w > /etc/shakedown-w && cat /etc/shakedown-w", vec![("/etc/shakedown-new/x", "")], "w\n"),
+    ];
+    for (script, files, expected) in table {
+        let (exit, output, _) = run(&engine, &name("files", "a"), &with_files(script, &files)).await;
+        assert_eq!((stdout(&output).as_str(), exit.code), (expected, 0), "{script}: {}", String::from_utf8_lossy(&output.stderr.bytes));
+    }
+    assert_eq!(std::fs::read_to_string("/etc/hosts").unwrap_or_default(), hosts);
+    for path in ["/etc/shakedown-new", "/etc/shakedown-w", "/shakedown-top", "/tmp/shakedown-t"] {
+        assert!(!Path::new(path).exists(), "{path}");
+    }
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").expect("mounts");
+    assert!(!mounts.contains("shakedown-"), "{mounts}");
+}
+
+#[tokio::test]
+async fn a_user_without_rights_runs_as_such() {
+    let Some(engine) = engine() else { return };
+    let spec = UnitSpec {
+        user: Some("65534:65534".into()),
+        ..with_files("id -u; id -g; id -G; cat /opt/shakedown-user", &[("/opt/shakedown-user", "")])
+    };
+    let (exit, output, _) = run(&engine, &name("user", "a"), &spec).await;
+    assert_eq!(stdout(&output), "65534\n65534\n65534\n");
+    assert_ne!(exit.code, 0, "the file of mode 640 is root's");
+}
+
+#[tokio::test]
+async fn what_leaves_its_session_ends_with_the_unit() {
+    let Some(engine) = engine() else { return };
+    let name = name("session", "a");
+    let unit = engine.create(&name, &shell("setsid sh -c 'sleep 987 & sleep 987' & setsid sleep 987 & wait"), None).await.expect("create");
+    engine.start(&unit).await.expect("start");
+    let control = Control::new(control::layout().expect("layout"));
+    // Until all have appeared: the shell, the shell of its own session, three sleeps.
+    while control.members(&unit.cgroup).len() < 5 {
+        tokio::task::yield_now().await;
+    }
+    let members = control.members(&unit.cgroup);
+    engine.remove(&unit).await.expect("remove");
+    for pid in members {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        assert!(status.is_empty() || status.contains(") Z ") || !status.contains("(sleep)"), "{status}");
+    }
+    assert!(control.members(&unit.cgroup).is_empty());
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_what_could_not_be_created() {
+    let Some(engine) = engine() else { return };
+    let name = name("refused", "a");
+    let bad = [
+        UnitSpec { working_dir: Some("/does/not/exist".into()), ..shell("true") },
+        UnitSpec { limits: LimitsSpec { cpuset: Some("4000".into()), ..LimitsSpec::default() }, ..shell("true") },
+        with_files("true", &[("/etc", "a folder")]),
+        UnitSpec { user: Some("nobody-of-this-name".into()), ..shell("true") },
+    ];
+    for (number, spec) in bad.iter().enumerate() {
+        let error = engine.create(&name, spec, None).await.expect_err("it cannot be created");
+        assert!(number != 0 || matches!(&error, EngineError::NotStarted { reason, .. } if reason.contains("working_dir")), "{error}");
+        let roots = control::layout().expect("layout");
+        assert!(roots.roots().iter().all(|root| !root.join(format!("shakedown/{}", name.run)).exists()), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_sweep_takes_dead_runs_with_their_processes() {
+    let Some(engine) = engine() else { return };
+    let control = Control::new(control::layout().expect("layout"));
+    // Below another top than ours, for other tests' runs are alive.
+    let top = format!("shakedown-sweep-{}", std::process::id());
+    let limits = LimitsSpec::default();
+    for run in ["dead", "alive"] {
+        control.create(&format!("{top}/{run}/t1/a"), &limits).expect("create");
+    }
+    let unit: Created = engine.create(&name("sweep", "a"), &shell("sleep 987"), None).await.expect("create");
+    engine.start(&unit).await.expect("start");
+    let pid = control.members(&unit.cgroup)[0];
+    for entry in control.entries(&format!("{top}/dead/t1/a"), &limits) {
+        std::fs::write(entry, pid.to_string()).expect("move the process");
+    }
+    assert_eq!(control.sweep(&top, &["alive".to_owned()]).expect("sweep"), [format!("{top}/dead")]);
+    let exit = engine.wait(&unit).await.expect("wait");
+    assert_eq!(exit.code, 137);
+    engine.remove(&unit).await.expect("remove");
+    assert_eq!(control.sweep(&top, &[]).expect("sweep"), [format!("{top}/alive")]);
+    for root in control.layout().roots() {
+        let _ = std::fs::remove_dir(root.join(&top)); // not in every hierarchy
+        assert!(!root.join(&top).exists());
+    }
+}
