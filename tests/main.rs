@@ -1,4 +1,5 @@
 //! The one test binary: each module is a topic.
 
+mod engine_conformance;
 mod layers;
 mod pack;

@@ -73,6 +73,26 @@ impl CgroupLayout {
     }
 }
 
+/// The version 2 weight (1 to 10,000, default 100) of version 1 shares (2 to 262,144, default 1024).
+///
+/// The rule of runc since 1.3.2, and of crun (opencontainers/runc#4772): the exponent is quadratic in
+/// log2 of the shares, so that minimum, default and maximum meet minimum, default and maximum.
+#[must_use]
+pub fn weight_of_shares(shares: u64) -> u64 {
+    if shares <= 2 {
+        return 1;
+    }
+    let log = (shares as f64).log2();
+    let exponent = (log * log + 125.0 * log) / 612.0 - 7.0 / 34.0;
+    (10f64.powf(exponent).ceil() as u64).clamp(1, 10_000)
+}
+
+/// The weight by the runtimes' older, linear rule, which makes about 39 of the default 1024.
+#[must_use]
+pub fn linear_weight_of_shares(shares: u64) -> u64 {
+    1 + shares.clamp(2, 262_144).saturating_sub(2) * 9_999 / 262_142
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,5 +125,13 @@ mod tests {
     fn no_cgroups_at_all() {
         let layout = CgroupLayout::from_mountinfo("garbage\n1 2 - ext4 x\n");
         assert_eq!((layout.name(), layout.dir("cpu", "a")), ("none", None));
+    }
+
+    #[test]
+    fn shares_become_weights() {
+        for (shares, weight, linear) in [(2, 1, 1), (512, 59, 20), (1024, 100, 39), (2000, 170, 77), (262_144, 10_000, 10_000)] {
+            assert_eq!((weight_of_shares(shares), linear_weight_of_shares(shares)), (weight, linear), "{shares}");
+        }
+        assert_eq!((weight_of_shares(0), linear_weight_of_shares(0)), (1, 1));
     }
 }

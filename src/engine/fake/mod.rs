@@ -1,1 +1,202 @@
-//! A scripted engine for fault injection: the whole program runs over it without a daemon.
+//! A scripted engine: it plays back what a script says of each command, starts nothing and never sleeps.
+//!
+//! The whole program can be tested behind it, failures in every phase included. Stamps are virtual. The script is a JSON
+//! list of [`Rule`]s; the first rule whose `match` occurs in a unit's command (words joined by blanks) and that is not used
+//! up decides at the unit's creation; without one the command ends at once with exit code 0 and no output.
+
+mod script;
+
+pub use script::{Rule, ScriptError, Wait};
+
+use super::{Boxed, Captured, Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use crate::model::facts::EngineFacts;
+use crate::model::spec::{ImageSpec, UnitSpec};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::Notify;
+
+/// The scripted engine; clones share one state, so that a test keeps one to ask afterwards.
+#[derive(Debug, Clone)]
+pub struct FakeEngine {
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    rules: Vec<(Rule, usize)>,
+    units: BTreeMap<String, Unit>,
+    calls: Vec<String>,
+    clock_ns: i128,
+}
+
+#[derive(Debug, Clone)]
+struct Unit {
+    run: String,
+    program: String,
+    rule: Rule,
+    started_ns: Option<i128>,
+    removed: Arc<Notify>,
+}
+
+impl FakeEngine {
+    /// An engine that follows `script`, a JSON list of [`Rule`]s.
+    ///
+    /// # Errors
+    /// When the script is not of that form.
+    pub fn from_json(script: &str) -> Result<Self, ScriptError> {
+        let rules = script::parse(script)?.into_iter().map(|rule| (rule, 0)).collect();
+        Ok(Self { state: Arc::new(Mutex::new(State { rules, ..State::default() })) })
+    }
+
+    /// Every call so far, such as `create t1/web`, in order.
+    #[must_use]
+    pub fn calls(&self) -> Vec<String> {
+        self.state().calls.clone()
+    }
+
+    /// The ids of all units that were created and not removed.
+    #[must_use]
+    pub fn live(&self) -> Vec<String> {
+        self.state().units.keys().cloned().collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The first rule for `text` that is not used up and that `applies`, counted as used.
+    fn rule(&mut self, text: &str, applies: impl Fn(&Rule) -> bool) -> Option<Rule> {
+        let (rule, used) = self
+            .rules
+            .iter_mut()
+            .find(|(rule, used)| text.contains(&rule.matching) && rule.times.is_none_or(|times| *used < times) && applies(rule))?;
+        *used += 1;
+        Some(rule.clone())
+    }
+
+    /// Notes a call and finds its unit.
+    fn unit(&mut self, operation: &str, created: &Created) -> Result<&mut Unit, EngineError> {
+        self.calls.push(format!("{operation} {}", created.id));
+        self.units.get_mut(&created.id).ok_or_else(|| failed(operation, &created.id, "no such unit"))
+    }
+}
+
+fn failed(operation: &str, id: &str, reason: &str) -> EngineError {
+    EngineError::Call { operation: format!("{operation} `{id}`"), reason: reason.to_owned() }
+}
+
+impl Engine for FakeEngine {
+    fn facts(&self) -> Boxed<'_, Result<EngineFacts, EngineError>> {
+        Box::pin(async { Ok(EngineFacts { kind: "fake".to_owned(), cpus: 2, memory_bytes: 4 << 30, ..EngineFacts::default() }) })
+    }
+
+    fn unsupported(&self, spec: &UnitSpec, _facts: &EngineFacts) -> Vec<String> {
+        let text = spec.command.join(" ");
+        self.state().rule(&text, |rule| rule.unsupported.is_some()).and_then(|rule| rule.unsupported).into_iter().collect()
+    }
+
+    fn image<'a>(&'a self, image: &'a ImageSpec, _folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
+        Box::pin(async move {
+            let text = serde_json::to_string(image).unwrap_or_default();
+            let mut state = self.state();
+            state.calls.push(format!("image {text}"));
+            match state.rule(&text, |rule| rule.image_error.is_some()).and_then(|rule| rule.image_error) {
+                Some(reason) => Err(EngineError::Image { image: text, reason }),
+                None => Ok(Image { digest: format!("fake:{text}"), reference: text }),
+            }
+        })
+    }
+
+    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, _image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
+        Box::pin(async move {
+            let id = format!("{}/{}", name.trial, name.unit);
+            let words: Vec<&str> = spec.entrypoint.iter().flatten().chain(&spec.command).map(String::as_str).collect();
+            let mut state = self.state();
+            state.calls.push(format!("create {id}"));
+            let rule = state.rule(&words.join(" "), Rule::is_of_units).unwrap_or_default();
+            if let Some(reason) = &rule.create_error {
+                return Err(failed("create", &id, reason));
+            }
+            if state.units.contains_key(&id) {
+                return Err(failed("create", &id, "it exists already"));
+            }
+            let program = words.first().copied().unwrap_or_default().to_owned();
+            state.units.insert(id.clone(), Unit { run: name.run.clone(), program, rule, started_ns: None, removed: Arc::default() });
+            Ok(Created { id, cgroup: name.cgroup(), leaf: name.cgroup() })
+        })
+    }
+
+    fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            let mut state = self.state();
+            state.clock_ns += 1_000_000;
+            let now = state.clock_ns;
+            let known = state.unit("start", unit)?;
+            if let Some(reason) = &known.rule.start_error {
+                return Err(failed("start", &unit.id, reason));
+            }
+            if let Some(reason) = &known.rule.not_started {
+                return Err(EngineError::NotStarted { program: known.program.clone(), reason: reason.clone() });
+            }
+            known.started_ns = Some(now);
+            Ok(())
+        })
+    }
+
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        Box::pin(async move {
+            let known = self.state().unit("wait", unit)?.clone();
+            let started_ns = known.started_ns.ok_or_else(|| failed("wait for", &unit.id, "it was not started"))?;
+            let wait = known.rule.wait;
+            if wait.hang {
+                known.removed.notified().await;
+                return Err(failed("wait for", &unit.id, "it was removed"));
+            }
+            if let Some(reason) = &wait.error {
+                return Err(failed("wait for", &unit.id, reason));
+            }
+            let finished_ns = started_ns + (wait.wall_ms * 1e6).round() as i128;
+            let mut state = self.state();
+            state.clock_ns = state.clock_ns.max(finished_ns);
+            Ok(Exit { code: wait.exit, oom: wait.oom, started_ns, finished_ns })
+        })
+    }
+
+    fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
+        Box::pin(async move {
+            let rule = self.state().unit("output", unit)?.rule.clone();
+            let captured = |text: String| Captured { total: text.len() as u64, bytes: text.into_bytes() };
+            Ok(Output { stdout: captured(rule.stdout), stderr: captured(rule.stderr) })
+        })
+    }
+
+    fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            let mut state = self.state();
+            let Ok(known) = state.unit("remove", unit) else { return Ok(()) };
+            if let Some(reason) = &known.rule.remove_error {
+                return Err(failed("remove", &unit.id, reason));
+            }
+            known.removed.notify_one();
+            state.units.remove(&unit.id);
+            Ok(())
+        })
+    }
+
+    fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
+        Box::pin(async move {
+            let mut state = self.state();
+            state.calls.push("sweep".to_owned());
+            let dead: Vec<String> = state.units.iter().filter(|(_, unit)| !alive.contains(&unit.run)).map(|(id, _)| id.clone()).collect();
+            for id in &dead {
+                if let Some(unit) = state.units.remove(id) {
+                    unit.removed.notify_one();
+                }
+            }
+            Ok(dead)
+        })
+    }
+}
