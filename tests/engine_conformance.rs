@@ -42,6 +42,7 @@ macro_rules! conformance {
 conformance! {
     fake: super::fake_subject;
     native: super::native_subject;
+    docker: crate::engine_conformance_docker::subject;
 }
 
 /// The fake engine, told to do what the checks' commands would do.

@@ -2,7 +2,10 @@
 
 mod analyse;
 mod cgroup_v2;
+mod docker_endpoint;
+mod docker_faults;
 mod engine_conformance;
+mod engine_conformance_docker;
 mod layers;
 mod manifests;
 mod native;

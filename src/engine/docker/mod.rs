@@ -1,1 +1,130 @@
 //! An existing daemon that speaks Docker's API, found the way the docker command finds it.
+//!
+//! `endpoint` says where the daemon is, `connect` agrees on an API version and learns what the daemon can do, `facts` tells it,
+//! `image` and `build` make images ready, `create` turns a spec into the daemon's configuration (pure), `lifecycle` runs units,
+//! `output` reads what they wrote and `sweep` removes what dead runs left. Nothing here needs more than podman's Docker API
+//! offers, too. It must not know trials, records or the measured window; control groups are [`super::control`]'s.
+
+mod build;
+mod connect;
+mod context;
+mod create;
+mod endpoint;
+mod facts;
+mod files;
+mod image;
+mod lifecycle;
+mod output;
+mod sweep;
+
+pub use connect::{OLDEST_API, newest_api};
+pub use endpoint::{Address, Endpoint, EndpointError, Env, Reader, resolve};
+
+use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use crate::model::facts::EngineFacts;
+use crate::model::spec::{ImageSpec, UnitSpec};
+use connect::Abilities;
+use lifecycle::Units;
+use std::path::Path;
+
+/// A daemon reached over its API.
+pub struct Docker {
+    /// For calls that answer soon; the caller puts its own limit around them.
+    client: bollard::Docker,
+    /// For calls that may rightly take long: waiting, loading, building, pulling.
+    patient: bollard::Docker,
+    endpoint: Endpoint,
+    abilities: Abilities,
+    units: Units,
+}
+
+impl Docker {
+    /// Connects to `host`, or to the daemon that the docker command would use in `env`, and agrees on an API version.
+    ///
+    /// # Errors
+    /// [`EngineError::Unreachable`] when there is none, or none that speaks a version of ours.
+    pub async fn connect(host: Option<&str>, env: &Env) -> Result<Self, EngineError> {
+        connect::connect(resolve(host, env)?).await
+    }
+
+    /// Where the daemon is and how that was found.
+    #[must_use]
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+}
+
+impl Engine for Docker {
+    fn facts(&self) -> Boxed<'_, Result<EngineFacts, EngineError>> {
+        Box::pin(async { Ok(self.abilities.facts(&self.endpoint)) })
+    }
+
+    fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
+        facts::unsupported(spec, facts, &self.abilities)
+    }
+
+    fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
+        Box::pin(image::ready(self, image, folder))
+    }
+
+    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
+        Box::pin(lifecycle::create(self, name, spec, image))
+    }
+
+    fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(lifecycle::start(self, unit))
+    }
+
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        Box::pin(lifecycle::wait(self, unit))
+    }
+
+    fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
+        Box::pin(output::read(&self.client, &unit.id))
+    }
+
+    fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(lifecycle::remove(self, unit))
+    }
+
+    fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
+        Box::pin(sweep::sweep(&self.client, alive))
+    }
+}
+
+/// Wraps the client's error with the operation that met it.
+fn failed(operation: impl Into<String>, error: &bollard::errors::Error) -> EngineError {
+    EngineError::Call { operation: operation.into(), reason: reason(error) }
+}
+
+/// What the daemon said, or what happened on the way to it, with every cause.
+fn reason(error: &bollard::errors::Error) -> String {
+    use bollard::errors::Error;
+    match error {
+        Error::DockerResponseServerError { status_code, message } if message.trim().is_empty() => {
+            format!("the engine answered {status_code}")
+        }
+        Error::DockerResponseServerError { status_code, message } => format!("the engine answered {status_code}: {}", message.trim()),
+        Error::DockerStreamError { error } => error.trim().to_owned(),
+        other => {
+            let mut text = other.to_string();
+            let mut cause = std::error::Error::source(other);
+            while let Some(inner) = cause {
+                let more = inner.to_string();
+                if !text.ends_with(&more) {
+                    text = format!("{text}: {more}");
+                }
+                cause = inner.source();
+            }
+            text
+        }
+    }
+}
+
+/// The status with which the daemon refused, when it did.
+fn status(error: &bollard::errors::Error) -> Option<u16> {
+    match error {
+        bollard::errors::Error::DockerResponseServerError { status_code, .. } => Some(*status_code),
+        _ => None,
+    }
+}

@@ -1,0 +1,239 @@
+//! What the daemon is, and why it cannot run a spec: answered from what was learned when connecting, so no call is made.
+
+use super::connect::Abilities;
+use super::endpoint::Endpoint;
+use crate::model::facts::EngineFacts;
+use crate::model::spec::{LimitsSpec, Place, UnitSpec};
+use std::path::Path;
+
+/// The smallest share of a CPU that the daemon accepts.
+const LEAST_CPUS: f64 = 0.01;
+/// The smallest memory limit that the daemon accepts, in bytes.
+const LEAST_MEMORY: u64 = 6 << 20;
+/// Names that the daemon knows for resource limits.
+const ULIMITS: &[&str] = &[
+    "core",
+    "cpu",
+    "data",
+    "fsize",
+    "locks",
+    "memlock",
+    "msgqueue",
+    "nice",
+    "nofile",
+    "nproc",
+    "rss",
+    "rtprio",
+    "rttime",
+    "sigpending",
+    "stack",
+];
+
+impl Abilities {
+    /// Whether this is podman behind Docker's API.
+    pub fn podman(&self) -> bool {
+        self.component("Podman Engine").is_some()
+    }
+
+    /// Whether systemd makes the control groups.
+    pub fn systemd(&self) -> bool {
+        self.info.cgroup_driver.as_ref().is_some_and(|driver| driver.to_string() == "systemd")
+    }
+
+    /// The daemon's architecture in the spelling of images; none when it does not tell.
+    pub fn arch(&self) -> Option<&str> {
+        let arch = self.version.arch.as_deref().or(self.info.architecture.as_deref())?;
+        Some(image_arch(arch)).filter(|arch| !arch.is_empty())
+    }
+
+    fn component(&self, name: &str) -> Option<&str> {
+        let components = self.version.components.as_deref().unwrap_or_default();
+        components.iter().find(|component| component.name == name).map(|component| component.version.as_str())
+    }
+
+    /// The facts that go into the record.
+    pub fn facts(&self, endpoint: &Endpoint) -> EngineFacts {
+        let text = |value: &Option<String>| value.clone().unwrap_or_default();
+        let runtime = text(&self.info.default_runtime);
+        let backing = self.info.driver_status.iter().flatten().find(|pair| pair.first().is_some_and(|key| key == "Backing Filesystem"));
+        EngineFacts {
+            kind: "docker".into(),
+            endpoint: endpoint.address.to_string(),
+            found_by: endpoint.found_by.clone(),
+            version: if self.podman() { format!("{} (podman)", text(&self.version.version)) } else { text(&self.version.version) },
+            api: self.api.clone(),
+            storage_driver: text(&self.info.driver),
+            backing_filesystem: backing.and_then(|pair| pair.get(1)).cloned().unwrap_or_default(),
+            runtime: self.component(&runtime).map_or_else(|| runtime.clone(), |version| format!("{runtime} {version}")),
+            cgroup_driver: self.info.cgroup_driver.as_ref().map(ToString::to_string).unwrap_or_default(),
+            cpus: self.info.ncpu.and_then(|cpus| u32::try_from(cpus).ok()).unwrap_or(0),
+            memory_bytes: self.info.mem_total.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
+        }
+    }
+}
+
+/// The kernel's name of an architecture, as images spell it.
+pub(super) fn image_arch(name: &str) -> &str {
+    match name {
+        "x86_64" => "amd64",
+        "aarch64" => "arm64",
+        "i386" | "i686" => "386",
+        "armv7l" | "armv6l" | "armhf" => "arm",
+        other => other,
+    }
+}
+
+/// Why this daemon cannot run `spec`; empty when it can.
+pub(super) fn unsupported(spec: &UnitSpec, facts: &EngineFacts, abilities: &Abilities) -> Vec<String> {
+    let mut problems = Vec::new();
+    if spec.place == Place::Host {
+        problems.push("a container engine does not run host processes".to_owned());
+    }
+    limits(&spec.limits, facts, &mut problems);
+    features(&spec.limits, abilities, &mut problems);
+    container(spec, &mut problems);
+    problems
+}
+
+fn limits(limits: &LimitsSpec, facts: &EngineFacts, problems: &mut Vec<String>) {
+    if let Some(cpus) = limits.cpus {
+        if cpus < LEAST_CPUS || (facts.cpus > 0 && cpus > f64::from(facts.cpus)) {
+            problems.push(format!("`cpus: {cpus}` is outside what the engine accepts: {LEAST_CPUS} to {}", facts.cpus));
+        }
+        if limits.cpu_quota_us.is_some() || limits.cpu_period_us.is_some() {
+            problems.push("`cpus` and `cpu_quota` or `cpu_period` say the same thing; declare one of them".to_owned());
+        }
+    }
+    if limits.cpu_period_us.is_some_and(|period| !(1_000..=1_000_000).contains(&period)) {
+        problems.push("`cpu_period` is outside what the kernel accepts: 1ms to 1s".to_owned());
+    }
+    if limits.cpu_quota_us.is_some_and(|quota| quota < 1_000) {
+        problems.push("`cpu_quota` is below what the kernel accepts: 1ms".to_owned());
+    }
+    if limits.cpu_shares.is_some_and(|shares| !(2..=262_144).contains(&shares)) {
+        problems.push("`cpu_shares` is outside what the kernel accepts: 2 to 262144".to_owned());
+    }
+    if let Some(cpuset) = &limits.cpuset {
+        match highest_cpu(cpuset) {
+            None => problems.push(format!("`cpuset: {cpuset}` is not a list of CPUs such as `0,2-3`")),
+            Some(highest) if facts.cpus > 0 && highest >= facts.cpus => {
+                problems.push(format!("`cpuset: {cpuset}` names CPU {highest}, and the engine has 0 to {}", facts.cpus - 1));
+            }
+            Some(_) => {}
+        }
+    }
+    if limits.memory_bytes.is_some_and(|bytes| bytes < LEAST_MEMORY) {
+        problems.push("`mem_limit` is below what the engine accepts: 6m".to_owned());
+    }
+}
+
+/// Limits that the daemon's kernel does not have at all; a daemon that says nothing of one is taken to have it.
+fn features(limits: &LimitsSpec, abilities: &Abilities, problems: &mut Vec<String>) {
+    let info = &abilities.info;
+    let table = [
+        (limits.quota().is_some(), info.cpu_cfs_quota, "a CPU quota (CFS bandwidth control)"),
+        (limits.cpu_shares.is_some(), info.cpu_shares, "CPU shares"),
+        (limits.cpuset.is_some(), info.cpu_set, "CPU sets"),
+        (limits.memory_bytes.is_some(), info.memory_limit, "a memory limit"),
+        (limits.pids.is_some(), info.pids_limit, "a limit of tasks"),
+    ];
+    for (wanted, able, what) in table {
+        if wanted && able == Some(false) {
+            problems.push(format!("the engine's kernel does not support {what}"));
+        }
+    }
+}
+
+fn container(spec: &UnitSpec, problems: &mut Vec<String>) {
+    let container = &spec.container;
+    let host = container.network_mode.as_deref() == Some("host");
+    for (name, _) in container.sysctls.iter().filter(|(name, _)| host && name.starts_with("net.")) {
+        problems.push(format!("`sysctls: {name}` would change the host's own network; it cannot go with `network_mode: host`"));
+    }
+    for (name, soft, hard) in &container.ulimits {
+        if !ULIMITS.contains(&name.as_str()) {
+            problems.push(format!("`ulimits: {name}` is not a resource limit; known: {}", ULIMITS.join(", ")));
+        } else if soft > hard && *hard >= 0 {
+            problems.push(format!("`ulimits: {name}` has the soft limit {soft} above the hard limit {hard}"));
+        }
+    }
+    for file in &spec.files {
+        let target = file.target.display();
+        if !file.target.is_absolute() || file.target.file_name().is_none() {
+            problems.push(format!("the file `{target}` needs an absolute target"));
+        }
+        if container.read_only {
+            problems.push(format!("the file `{target}` cannot be placed in a root file system that is `read_only`"));
+        }
+        if let Some((mount, _)) = container.tmpfs.iter().find(|(mount, _)| file.target.starts_with(Path::new(mount))) {
+            problems.push(format!("the file `{target}` would be hidden by the tmpfs on `{mount}`"));
+        }
+    }
+}
+
+/// The highest CPU of a list such as `0,2-3`; none when it is not one.
+fn highest_cpu(list: &str) -> Option<u32> {
+    let ends = list.split(',').map(|part| {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        let (low, high): (u32, u32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
+        (low <= high).then_some(high)
+    });
+    ends.collect::<Option<Vec<u32>>>()?.into_iter().max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::create::tests::spec;
+    use super::*;
+    use crate::model::spec::FileSpec;
+    use bollard::models::{SystemInfo, SystemVersion};
+
+    fn abilities() -> Abilities {
+        Abilities { api: "1.41".into(), version: SystemVersion::default(), info: SystemInfo::default() }
+    }
+
+    fn problems(change: impl FnOnce(&mut UnitSpec)) -> Vec<String> {
+        let mut spec = spec(&["true"]);
+        change(&mut spec);
+        unsupported(&spec, &EngineFacts { cpus: 4, ..EngineFacts::default() }, &abilities())
+    }
+
+    #[test]
+    fn cpus_must_lie_between_a_hundredth_and_all() {
+        for (cpus, fine) in [(0.001, false), (0.01, true), (0.5, true), (4.0, true), (4.01, false), (64.0, false)] {
+            assert_eq!(problems(|spec| spec.limits.cpus = Some(cpus)).is_empty(), fine, "{cpus}");
+        }
+    }
+
+    #[test]
+    fn cpusets_must_exist() {
+        for (cpuset, fine) in [("0", true), ("0,2-3", true), ("4", false), ("3-1", false), ("", false), ("a", false), ("0-9", false)] {
+            assert_eq!(problems(|spec| spec.limits.cpuset = Some(cpuset.into())).is_empty(), fine, "{cpuset}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_without_a_limit_is_told_only_when_it_is_asked_for() {
+        let mut able = abilities();
+        able.info.cpu_cfs_quota = Some(false);
+        let facts = EngineFacts { cpus: 4, ..EngineFacts::default() };
+        let mut spec = spec(&["true"]);
+        assert_eq!(unsupported(&spec, &facts, &able), Vec::<String>::new());
+        spec.limits.cpus = Some(1.0);
+        assert_eq!(unsupported(&spec, &facts, &able), ["the engine's kernel does not support a CPU quota (CFS bandwidth control)"]);
+    }
+
+    #[test]
+    fn settings_that_would_have_no_effect_or_fail_later_are_told() {
+        let file = FileSpec { target: "/data/x".into(), content: String::new(), mode: 0o644 };
+        let net = ("net.core.somaxconn".to_owned(), "1".to_owned());
+        assert_eq!(problems(|spec| spec.container.sysctls.push(net.clone())).len(), 0);
+        assert_eq!(problems(|spec| (spec.container.network_mode, spec.container.sysctls) = (Some("host".into()), vec![net])).len(), 1);
+        assert_eq!(problems(|spec| (spec.container.read_only, spec.files) = (true, vec![file.clone()])).len(), 1);
+        assert_eq!(problems(|spec| (spec.container.tmpfs, spec.files) = (vec![("/data".into(), String::new())], vec![file])).len(), 1);
+        assert_eq!(problems(|spec| spec.container.ulimits = vec![("nofile".into(), 10, 20), ("nofiles".into(), 1, 1)]).len(), 1);
+        assert_eq!(problems(|spec| spec.limits.memory_bytes = Some(1 << 20)).len(), 1);
+        assert_eq!(problems(|spec| (spec.limits.cpus, spec.limits.cpu_quota_us) = (Some(1.0), Some(5_000))).len(), 1);
+        assert_eq!(problems(|spec| spec.place = Place::Host).len(), 1);
+    }
+}

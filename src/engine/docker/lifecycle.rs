@@ -1,0 +1,314 @@
+//! The life of a unit: created with its files, started with its exit already awaited, waited for, removed.
+
+use super::create::{Placement, body};
+use super::{Docker, failed, files, reason, status};
+use crate::engine::{Created, EngineError, Exit, Image, LABEL_RUN, UnitName};
+use crate::model::spec::{FileSpec, ImageSpec, UnitSpec};
+use bollard::errors::Error;
+use bollard::models::{ContainerCreateBody, ContainerState};
+use bollard::query_parameters::{CreateContainerOptionsBuilder, RemoveContainerOptionsBuilder, WaitContainerOptionsBuilder};
+use futures_util::StreamExt;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{oneshot, watch};
+
+/// Attempts to remove a container, with growing pauses between them: about 6 s in all.
+const REMOVALS: u32 = 8;
+/// The first of these pauses; each is twice the one before.
+const FIRST_PAUSE: Duration = Duration::from_millis(25);
+
+/// An exit code, or why there is none.
+type Awaited = Result<i64, String>;
+
+/// The units of this engine that are not yet removed, by id.
+#[derive(Default)]
+pub(super) struct Units(Mutex<HashMap<String, Unit>>);
+
+struct Unit {
+    /// What it runs, for messages.
+    program: String,
+    exit: Option<(watch::Receiver<Option<Awaited>>, tokio::task::AbortHandle)>,
+}
+
+impl Units {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Unit>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn forget(&self, id: &str) {
+        if let Some((_, task)) = self.lock().remove(id).and_then(|unit| unit.exit) {
+            task.abort();
+        }
+    }
+}
+
+/// Creates a container. When the caller gives up meanwhile, what the daemon still makes of it is removed.
+pub(super) async fn create(docker: &Docker, name: &UnitName, spec: &UnitSpec, image: Option<&Image>) -> Result<Created, EngineError> {
+    let container = name.container();
+    let image = image.ok_or_else(|| EngineError::Unsupported { what: format!("container `{container}` has no image") })?;
+    if spec.command.is_empty() && spec.entrypoint.is_none() && matches!(spec.image, Some(ImageSpec::Pack(_))) {
+        return Err(EngineError::Unsupported {
+            what: format!("`{}` has a packed image, which has no command of its own: declare `command`", name.unit),
+        });
+    }
+    let placement = Placement::new(name, docker.abilities.systemd(), docker.abilities.podman());
+    let wanted = body(name, spec, &image.reference, &placement);
+    let (client, files) = (docker.client.clone(), spec.files.clone());
+    let (answer, made) = oneshot::channel();
+    tokio::spawn(async move {
+        let result = create_with_files(&client, &container, wanted, &files).await;
+        if let Err(Ok(id)) = answer.send(result) {
+            // Nobody is left to tell; the sweep finds it should this fail, too.
+            drop(remove_container(&client, &id).await);
+        }
+    });
+    let lost =
+        |_| EngineError::Call { operation: format!("create container `{}`", name.container()), reason: "the runtime is ending".into() };
+    let id = made.await.map_err(lost)??;
+    let program = spec.entrypoint.iter().flatten().chain(&spec.command).next().cloned().unwrap_or_else(|| name.unit.clone());
+    docker.units.lock().insert(id.clone(), Unit { program, exit: None });
+    Ok(Created { cgroup: placement.cgroup.clone(), leaf: placement.leaf(&id), id })
+}
+
+async fn create_with_files(
+    client: &bollard::Docker,
+    name: &str,
+    body: ContainerCreateBody,
+    files: &[FileSpec],
+) -> Result<String, EngineError> {
+    let mut result = create_once(client, name, body.clone()).await;
+    if result.as_ref().is_err_and(is_name_conflict) {
+        clear_name(client, name).await?;
+        result = create_once(client, name, body).await;
+    }
+    let made = result.map_err(|error| failed(format!("create container `{name}`"), &error))?;
+    // The daemon warns when it drops a limit that the kernel does not have; a limit without effect is no result.
+    let dropped = made.warnings.iter().find(|warning| warning.contains("discarded"));
+    let placed = match dropped {
+        Some(warning) => Err(EngineError::Unsupported { what: format!("container `{name}`: {warning}") }),
+        None => files::place(client, &made.id, files).await,
+    };
+    if let Err(error) = placed {
+        remove_container(client, &made.id).await?;
+        return Err(error);
+    }
+    Ok(made.id)
+}
+
+async fn create_once(
+    client: &bollard::Docker,
+    name: &str,
+    body: ContainerCreateBody,
+) -> Result<bollard::models::ContainerCreateResponse, Error> {
+    let options = CreateContainerOptionsBuilder::default().name(name).build();
+    client.create_container(Some(options), body).await
+}
+
+/// Docker says 409 for it; older podman says 500 and the same words.
+fn is_name_conflict(error: &Error) -> bool {
+    matches!(error, Error::DockerResponseServerError { status_code, message }
+        if *status_code == 409 || (*status_code == 500 && message.contains("already in use")))
+}
+
+/// Removes the container that holds `name` when it is one of ours: names hold the run and the trial, so it is a stale one.
+async fn clear_name(client: &bollard::Docker, name: &str) -> Result<(), EngineError> {
+    let found = match client.inspect_container(name, None).await {
+        Err(error) if status(&error) == Some(404) => return Ok(()),
+        found => found.map_err(|error| failed(format!("look at container `{name}`"), &error))?,
+    };
+    let ours = found.config.and_then(|config| config.labels).is_some_and(|labels| labels.contains_key(LABEL_RUN));
+    if !ours {
+        let reason = "a container of that name exists that is not ours; rename or remove it".into();
+        return Err(EngineError::Call { operation: format!("create container `{name}`"), reason });
+    }
+    remove_container(client, found.id.as_deref().unwrap_or(name)).await
+}
+
+/// Starts a container. The wait for its exit is sent first, so that an exit within milliseconds cannot be missed.
+pub(super) async fn start(docker: &Docker, unit: &Created) -> Result<(), EngineError> {
+    let (tell, exit) = watch::channel(None);
+    let (client, id) = (docker.patient.clone(), unit.id.clone());
+    let task = tokio::spawn(async move { tell.send_replace(Some(next_exit(&client, &id).await)) });
+    let program = {
+        let mut units = docker.units.lock();
+        let entry = units.entry(unit.id.clone()).or_insert_with(|| Unit { program: unit.id.clone(), exit: None });
+        entry.exit = Some((exit, task.abort_handle()));
+        entry.program.clone()
+    };
+    let started = docker.client.start_container(&unit.id, None).await;
+    started.map_err(|error| {
+        task.abort();
+        match &error {
+            Error::DockerResponseServerError { message, .. } if is_not_executable(message) => {
+                EngineError::NotStarted { program, reason: message.trim().to_owned() }
+            }
+            _ => failed(format!("start `{program}`"), &error),
+        }
+    })
+}
+
+async fn next_exit(client: &bollard::Docker, id: &str) -> Awaited {
+    let options = WaitContainerOptionsBuilder::default().condition("next-exit").build();
+    let mut answers = std::pin::pin!(client.wait_container(id, Some(options)));
+    match answers.next().await {
+        Some(Ok(answer)) => match answer.error.and_then(|error| error.message).filter(|message| !message.is_empty()) {
+            None => Ok(answer.status_code),
+            Some(message) => Err(message),
+        },
+        // The client makes an error of every exit code above 0.
+        Some(Err(Error::DockerContainerWaitError { error, code })) if error.is_empty() => Ok(code),
+        Some(Err(error)) => Err(reason(&error)),
+        None => Err("the engine ended the wait without an answer".into()),
+    }
+}
+
+/// Whether the runtime says that the program itself cannot be executed, in the words of runc and crun.
+fn is_not_executable(message: &str) -> bool {
+    let about_program =
+        ["exec:", "exec ", "executable file", "executable path", "container process"].iter().any(|text| message.contains(text));
+    let why = [
+        "executable file not found",
+        "executable file `",
+        "no such file or directory",
+        "permission denied",
+        "exec format error",
+        "is a directory",
+        "not a directory",
+    ];
+    let nobody = ["unable to find user", "unable to find group"].iter().any(|text| message.contains(text));
+    nobody || (about_program && why.iter().any(|text| message.contains(text)))
+}
+
+/// Waits for the exit and reads how it was. Only what the daemon says after the exit counts; nothing is taken for 0.
+///
+/// The daemon stamps the start after the runtime has answered, and the finish where the exit was seen: a program that ends within
+/// milliseconds can have a finish before its start. The stamps are handed on as they are.
+pub(super) async fn wait(docker: &Docker, unit: &Created) -> Result<Exit, EngineError> {
+    let call = |reason: String| EngineError::Call { operation: "wait for the exit".into(), reason };
+    let (program, exit) = {
+        let units = docker.units.lock();
+        let entry = units.get(&unit.id).ok_or_else(|| call("it is not a unit of this engine".into()))?;
+        (entry.program.clone(), entry.exit.as_ref().map(|(exit, _)| exit.clone()))
+    };
+    let mut exit = exit.ok_or_else(|| call("it was never started".into()))?;
+    let answer = exit.wait_for(Option::is_some).await.map_err(|_| call("it was given up".into()))?.clone();
+    let waited = answer.unwrap_or_else(|| Err("no answer".into())).map_err(call)?;
+    let found = docker.client.inspect_container(&unit.id, None).await.map_err(|error| failed("read the exit", &error))?;
+    let state = found.state.ok_or_else(|| call("the engine says nothing of its state".into()))?;
+    read_exit(&program, waited, &state)
+}
+
+fn read_exit(program: &str, waited: i64, state: &ContainerState) -> Result<Exit, EngineError> {
+    let call = |reason: String| EngineError::Call { operation: "read the exit".into(), reason };
+    if state.running == Some(true) {
+        return Err(call("the engine told an exit and says that it still runs".into()));
+    }
+    let code = state.exit_code.ok_or_else(|| call("the engine tells no exit code".into()))?;
+    if code != waited {
+        return Err(call(format!("the engine told the exit code {waited}, then {code}")));
+    }
+    if let (126 | 127, Some(reason)) = (code, state.error.as_ref().filter(|text| !text.is_empty())) {
+        return Err(EngineError::NotStarted { program: program.to_owned(), reason: reason.clone() });
+    }
+    let stamp = |text: &Option<String>, what: &str| {
+        let stamp: Option<jiff::Timestamp> = text.as_deref().and_then(|text| text.parse().ok());
+        // Docker's "never" is the year 1.
+        stamp.map(jiff::Timestamp::as_nanosecond).filter(|ns| *ns > 0).ok_or_else(|| call(format!("the engine tells no {what} time")))
+    };
+    let (started_ns, finished_ns) = (stamp(&state.started_at, "start")?, stamp(&state.finished_at, "finish")?);
+    Ok(Exit { code, oom: state.oom_killed.unwrap_or(false), started_ns, finished_ns })
+}
+
+/// Kills and removes a container, and sees that it is gone.
+pub(super) async fn remove(docker: &Docker, unit: &Created) -> Result<(), EngineError> {
+    remove_container(&docker.client, &unit.id).await?;
+    docker.units.forget(&unit.id);
+    Ok(())
+}
+
+/// Removes the container `id` by force, with its anonymous volumes; fine when it is already gone.
+pub(super) async fn remove_container(client: &bollard::Docker, id: &str) -> Result<(), EngineError> {
+    let operation = || format!("remove container `{id}`");
+    let mut pause = FIRST_PAUSE;
+    let mut last = String::new();
+    for attempt in 0..REMOVALS {
+        if attempt > 0 {
+            tokio::time::sleep(pause).await;
+            pause *= 2;
+        }
+        let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
+        match client.remove_container(id, Some(options)).await {
+            Err(error) if status(&error) == Some(404) => return Ok(()),
+            Err(error) => last = reason(&error),
+            Ok(()) => last = "the engine still lists it".into(),
+        }
+        match client.inspect_container(id, None).await {
+            Err(error) if status(&error) == Some(404) => return Ok(()),
+            Err(error) => last = reason(&error),
+            Ok(_) => {}
+        }
+    }
+    Err(EngineError::Call { operation: operation(), reason: last })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(code: Option<i64>, started: &str, finished: &str) -> ContainerState {
+        ContainerState {
+            running: Some(false),
+            oom_killed: Some(false),
+            exit_code: code,
+            started_at: Some(started.into()),
+            finished_at: Some(finished.into()),
+            ..ContainerState::default()
+        }
+    }
+
+    #[test]
+    fn stamps_keep_their_nanoseconds_and_their_offset() {
+        let read = read_exit("p", 7, &state(Some(7), "1970-01-01T00:00:01.000000005Z", "1970-01-01T02:00:02.5+02:00")).expect("exit");
+        assert_eq!(read, Exit { code: 7, oom: false, started_ns: 1_000_000_005, finished_ns: 2_500_000_000 });
+    }
+
+    #[test]
+    fn an_exit_that_is_not_known_is_an_error_and_not_a_zero() {
+        let (one, two) = ("2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z");
+        let running = ContainerState { running: Some(true), ..state(Some(0), one, two) };
+        let table = [
+            (0, state(None, one, two), "no exit code"),
+            (0, running, "still runs"),
+            (-1, state(Some(3), one, two), "-1, then 3"),
+            (0, state(Some(0), one, "0001-01-01T00:00:00Z"), "no finish time"),
+            (0, state(Some(0), "", two), "no start time"),
+        ];
+        for (waited, state, expected) in table {
+            let error = read_exit("p", waited, &state).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_runtime_that_could_not_execute_the_program_is_told_from_other_failures() {
+        let ours = [
+            r#"OCI runtime create failed: runc create failed: unable to start container process: exec: "nope": executable file not found in $PATH: unknown"#,
+            r#"unable to start container process: exec: "/etc": permission denied: unknown"#,
+            r#"failed to create shim task: exec: "/x": stat /x: no such file or directory: unknown"#,
+            "standard_init_linux.go:228: exec user process caused: exec format error",
+            "crun: executable file `nope` not found in $PATH: No such file or directory: OCI runtime attempted to invoke a command that was not found",
+            "unable to find user nobody9: no matching entries in passwd file",
+        ];
+        let others = [
+            "driver failed programming external connectivity on endpoint x: port is already allocated",
+            "unable to apply caps: operation not permitted",
+            "error while mounting volume: no such file or directory",
+        ];
+        assert_eq!(ours.map(is_not_executable), [true; 6]);
+        assert_eq!(others.map(is_not_executable), [false; 3]);
+        let refused =
+            ContainerState { error: Some("exec: not found".into()), ..state(Some(127), "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z") };
+        assert!(matches!(read_exit("p", 127, &refused), Err(EngineError::NotStarted { .. })));
+    }
+}
