@@ -39,11 +39,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("png", &["report/charts"]),
     ("regex", &["measure/parsers"]),
     ("rustix", &["engine", "measure", "execute", "record", "cli"]),
-<<<<<<< HEAD
-    ("serde", &["model", "manifest", "engine", "measure/parsers", "record", "cli"]),
-=======
-    ("serde", &["model", "manifest", "engine", "record", "report/templates", "cli"]),
->>>>>>> stats
+    ("serde", &["model", "manifest", "engine", "measure/parsers", "record", "report/templates", "cli"]),
     ("serde_json", &["model", "manifest", "plan", "engine", "measure/parsers", "record", "report", "execute", "cli"]),
     ("serde_json_path", &["measure/parsers"]),
     ("serde_yaml", &["manifest"]),
