@@ -275,4 +275,29 @@ mod tests {
         assert!(matches!(refused(Arc::from(&b"not a font"[..]), 0), Some(FontError::Unreadable { index: 0, .. })));
         assert!(matches!(refused(regular, 7), Some(FontError::Unreadable { index: 7, .. })));
     }
+
+    /// A collection of two faces that share their tables.
+    fn collection(face: &[u8]) -> Vec<u8> {
+        let number = |at: usize| u32::from_be_bytes(face[at..at + 4].try_into().expect("four bytes"));
+        let start = 20u32;
+        let mut bytes = b"ttcf\0\x01\0\0\0\0\0\x02".to_vec();
+        bytes.extend([start, start].iter().flat_map(|offset| offset.to_be_bytes()));
+        let mut moved = face.to_vec();
+        for table in 0..usize::from(u16::from_be_bytes([face[4], face[5]])) {
+            let at = 12 + table * 16 + 8;
+            moved[at..at + 4].copy_from_slice(&(number(at) + start).to_be_bytes());
+        }
+        bytes.extend(moved);
+        bytes
+    }
+
+    #[test]
+    fn a_face_of_a_collection_is_found_by_its_index() {
+        let bytes: Arc<[u8]> = collection(include_bytes!("../../../assets/fonts/Inter-Regular.otf")).into();
+        for index in [0, 1] {
+            assert!(Fonts::embedded().with_fallback(Arc::clone(&bytes), index).is_ok(), "{index}");
+        }
+        let refused = Fonts::embedded().with_fallback(bytes, 2).err();
+        assert!(matches!(refused, Some(FontError::Unreadable { index: 2, .. })));
+    }
 }

@@ -48,6 +48,9 @@ impl AxisUnit {
 
 /// A tick of an axis whose ticks are `step` apart (both already divided by the factor): as many decimals as the step needs.
 pub(super) fn tick(value: f64, step: f64) -> String {
+    if value.abs() < step * 1e-6 {
+        return "0".to_owned();
+    }
     if value.abs() >= 1e15 {
         return significant(value, 3);
     }
@@ -146,6 +149,7 @@ mod tests {
     fn numbers_have_the_digits_they_need() {
         assert_eq!([tick(2.0, 1.0), tick(2.5, 0.5), tick(0.15, 0.05), tick(12_000.0, 2000.0)], ["2", "2.5", "0.15", "12,000"]);
         assert_eq!([tick(-0.0, 1.0), tick(-0.5, 0.5), tick(1500.0, 500.0)], ["0", "−0.5", "1500"]);
+        assert_eq!(tick(0.0, 0.2), "0");
         assert_eq!(tick(-1e150, 5e149), "−1.00×10¹⁵⁰");
         assert_eq!([log_tick(0.01), log_tick(500.0), log_tick(1e-12), log_tick(2e9)], ["0.01", "500", "10⁻¹²", "2×10⁹"]);
         assert_eq!(

@@ -96,15 +96,15 @@ impl Scaling {
     pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
         self.check()?;
         let header = Header::set(fonts, &self.heading);
-        let key = Key::set(fonts, self.key());
         let across = Scale::of_levels(self.levels.iter().map(|level| level.value));
         let ideal = self.ideal_line(&across);
+        let key = Key::set(fonts, self.key(!ideal.is_empty()));
         let up = Scale::of_values(self.shown().chain(self.ideal_end(&ideal)), Zero::Near);
         let unit = frame::value_unit(&self.measure, &up);
         let title = frame::value_title(&self.measure, &unit, &up);
         let hand = Hand::new(TEXT, INK);
         let titles = wrap(fonts, &title, hand, WIDTH - 2.0 * MARGIN, 2);
-        let top = header.bottom() + titles.len() as f32 * hand.line_height() + 12.0;
+        let top = header.bottom() + titles.len() as f32 * hand.line_height() + 16.0;
         let bottom = key.top(HEIGHT) - 68.0 - 20.0 * f32::from(u8::from(self.staggered(fonts, &across)));
         let ticks = frame::value_ticks(&up, &unit, ((bottom - top) / 62.0) as usize);
         let widest = ticks.iter().map(|(_, text)| fonts.width(text, TEXT, hand.weight)).fold(0.0, f32::max);
@@ -158,7 +158,7 @@ impl Scaling {
         })
     }
 
-    fn key(&self) -> Vec<(Sign, String)> {
+    fn key(&self, ideal: bool) -> Vec<(Sign, String)> {
         let words = |sign, text: &str| (sign, text.to_owned());
         let mut entries = vec![words(Sign::Words, &frame::count_words(self.cells().map(|cell| cell.points.len()), "level"))];
         let all = || self.cells().flat_map(|cell| &cell.points);
@@ -174,7 +174,7 @@ impl Scaling {
         if self.cells().any(|cell| cell.interval.is_some()) {
             entries.push(words(Sign::BandAcross, "95 % order-statistic interval of the median"));
         }
-        if self.ideal.is_some() {
+        if ideal {
             entries.push(words(Sign::Dashed, "ideal scaling from the first level"));
         }
         entries
