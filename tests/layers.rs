@@ -19,7 +19,6 @@ const LAYERS: &[(&str, u8)] = &[
 
 /// The rooms that may name each crate. Every dependency in Cargo.toml stands here.
 const OWNERS: &[(&str, &[&str])] = &[
-    ("ab_glyph", &["report/charts"]),
     ("annotate_snippets", &["cli"]),
     ("anstream", &["cli"]),
     ("bollard", &["engine/docker"]),
@@ -53,6 +52,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("tiny_skia", &["report/charts"]),
     ("tokio", &["engine", "execute", "cli"]),
     ("tokio_util", &["engine", "execute", "cli"]),
+    ("ttf_parser", &["report/charts"]),
     ("walkdir", &["engine", "record", "cli"]),
 ];
 

@@ -2,6 +2,7 @@
 
 mod analyse;
 mod cgroup_v2;
+mod charts;
 mod docker_endpoint;
 mod docker_faults;
 mod engine_conformance;

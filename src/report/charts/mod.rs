@@ -1,1 +1,106 @@
-//! Charts: one file per kind, drawn with plotters over an anti-aliased raster of our own.
+//! Charts: one file per kind, drawn with plotters over an anti-aliased raster of our own. Plain values in, PNG bytes out.
+//!
+//! From the paper upwards: `raster` and `font` put shapes and letters on pixels, `png` encodes them, `canvas` speaks logical
+//! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
+//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes. A kind
+//! ([`Scaling`], [`Strip`]) only says what stands where.
+//!
+//! House rules: Okabe-Ito colours with a shape beside each, the baseline black and its control grey, labels at the things
+//! they name, every trial a visible point, bars only from zero, text never below 14 logical pixels unless rows would
+//! overlap, n and the kind of interval named on the picture. Equal input gives equal bytes.
+
+mod canvas;
+mod font;
+mod frame;
+mod number;
+mod palette;
+mod png;
+mod raster;
+mod scale;
+mod scaling;
+mod strip;
+mod swarm;
+mod text;
+
+pub use font::{FontError, Fonts, Weight};
+pub use frame::Heading;
+pub use palette::Role;
+pub use scaling::{Cell, Ideal, LevelMark, Scaling, Series};
+pub use strip::{Form, Row, Strip};
+
+use crate::model::metric::{Better, Unit};
+
+/// Why a chart could not be drawn. The report goes on without it.
+#[derive(Debug, thiserror::Error)]
+pub enum ChartError {
+    /// The picture has no size that can be held.
+    #[error("a picture of {width} x {height} pixels cannot be drawn")]
+    Size {
+        /// Pixels across.
+        width: u32,
+        /// Pixels down.
+        height: u32,
+    },
+    /// More lines than can be told apart.
+    #[error("{found} series in one chart; at most {limit} can be told apart, so split it by a factor")]
+    TooManySeries {
+        /// How many were given.
+        found: usize,
+        /// How many are possible.
+        limit: usize,
+    },
+    /// More rows than can be read.
+    #[error("{found} rows in one chart; at most {limit} can be read, so split it by a factor")]
+    TooManyRows {
+        /// How many were given.
+        found: usize,
+        /// How many are possible.
+        limit: usize,
+    },
+    /// A cell names a level that the axis does not have.
+    #[error("series `{series}` names level {level}, but the axis has {levels} levels")]
+    NoSuchLevel {
+        /// The series.
+        series: String,
+        /// The index it names.
+        level: usize,
+        /// How many levels there are.
+        levels: usize,
+    },
+    /// The drawing library gave up.
+    #[error("the chart could not be drawn: {reason}")]
+    Draw {
+        /// What it said.
+        reason: String,
+    },
+    /// The picture could not be encoded.
+    #[error("the picture could not be encoded")]
+    Encode {
+        /// What the encoder said.
+        #[from]
+        source: ::png::EncodingError,
+    },
+}
+
+/// What an axis measures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// The metric's name, as the reader knows it.
+    pub name: String,
+    /// Its unit; values come in this unit.
+    pub unit: Unit,
+    /// Which direction is an improvement; none where nobody said.
+    pub better: Option<Better>,
+}
+
+/// One trial's observation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// The value, in the measure's unit. One that is not finite is left out.
+    pub value: f64,
+    /// Whether something disturbed the trial: drawn hollow.
+    pub tainted: bool,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Colours and shapes: Okabe-Ito, told apart by shape as well, never by colour alone.
+
+use plotters::style::RGBColor;
+
+/// Text and marks of the highest rank.
+pub(super) const INK: RGBColor = RGBColor(0x1f, 0x23, 0x28);
+/// Secondary text.
+pub(super) const MUTED: RGBColor = RGBColor(0x57, 0x5d, 0x66);
+/// Axis lines and tick marks.
+pub(super) const AXIS: RGBColor = RGBColor(0x9a, 0xa0, 0xa8);
+/// Grid lines.
+pub(super) const GRID: RGBColor = RGBColor(0xe6, 0xe8, 0xeb);
+/// The paper.
+pub(super) const PAPER: RGBColor = RGBColor(0xff, 0xff, 0xff);
+/// The baseline.
+pub(super) const BASELINE: RGBColor = RGBColor(0x00, 0x00, 0x00);
+/// The A/A control.
+pub(super) const CONTROL: RGBColor = RGBColor(0x80, 0x86, 0x8d);
+
+/// Okabe and Ito's colours. Yellow is faint on paper and black is the baseline's, so these two come last: beside a
+/// baseline there are at most seven other series.
+const HUES: [RGBColor; 8] = [
+    RGBColor(0x00, 0x72, 0xb2),
+    RGBColor(0xd5, 0x5e, 0x00),
+    RGBColor(0x00, 0x9e, 0x73),
+    RGBColor(0xcc, 0x79, 0xa7),
+    RGBColor(0xe6, 0x9f, 0x00),
+    RGBColor(0x56, 0xb4, 0xe9),
+    RGBColor(0xf0, 0xe4, 0x42),
+    BASELINE,
+];
+
+/// What a series or row is to the comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Role {
+    /// One of the things compared.
+    #[default]
+    Plain,
+    /// What the others are compared with: black.
+    Baseline,
+    /// The second copy of the baseline: grey.
+    Control,
+}
+
+/// The outline of a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    Circle,
+    Square,
+    Diamond,
+    TriangleUp,
+    TriangleDown,
+    Pentagon,
+    Hexagon,
+    Star,
+}
+
+const SHAPES: [Shape; 8] =
+    [Shape::Circle, Shape::Square, Shape::Diamond, Shape::TriangleUp, Shape::TriangleDown, Shape::Pentagon, Shape::Hexagon, Shape::Star];
+
+/// The colour of a thing by its role, or by its place among the plain ones.
+pub(super) fn color(role: Role, hue: usize) -> RGBColor {
+    match role {
+        Role::Baseline => BASELINE,
+        Role::Control => CONTROL,
+        Role::Plain => HUES[hue % HUES.len()],
+    }
+}
+
+/// The shape that goes with the place of a series.
+pub(super) fn shape(place: usize) -> Shape {
+    SHAPES[place % SHAPES.len()]
+}
+
+/// The same hue, dark enough to be read as text on paper (contrast of 4.5 or more).
+pub(super) fn readable(color: RGBColor) -> RGBColor {
+    let mut dark = color;
+    while contrast_on_paper(dark) < 4.5 {
+        dark = RGBColor(shade(dark.0), shade(dark.1), shade(dark.2));
+    }
+    dark
+}
+
+fn shade(channel: u8) -> u8 {
+    (u16::from(channel) * 15 / 16) as u8
+}
+
+/// Contrast ratio against white, as WCAG 2.1 defines it, with the plain 2.2 power for the transfer function.
+fn contrast_on_paper(RGBColor(red, green, blue): RGBColor) -> f64 {
+    let light = |channel: u8| (f64::from(channel) / 255.0).powf(2.2);
+    1.05 / (0.2126 * light(red) + 0.7152 * light(green) + 0.0722 * light(blue) + 0.05)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_colour_of_text_can_be_read_and_keeps_its_hue() {
+        for hue in HUES {
+            assert!(contrast_on_paper(readable(hue)) >= 4.5, "{hue:?}");
+        }
+        assert!(contrast_on_paper(MUTED) >= 4.5);
+        assert_eq!(readable(HUES[0]), HUES[0], "blue is dark enough as it is");
+        let RGBColor(red, green, blue) = readable(HUES[6]);
+        assert!(red > blue && green > blue, "yellow stays yellowish");
+        assert!((contrast_on_paper(RGBColor(0, 0, 0)) - 21.0).abs() < 1e-9);
+    }
+}
