@@ -229,6 +229,6 @@ fn new_id() -> String {
 /// `<date>-<host>-<id>`; the host's name cannot leave the folder.
 fn folder_name(host: &str, id: &str) -> String {
     let host: String = host.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).take(40).collect();
-    let date = crate::record::today();
+    let date = record::today();
     format!("{date}-{host}-{id}")
 }

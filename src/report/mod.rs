@@ -22,15 +22,6 @@ pub enum ReportError {
         #[source]
         source: charts::ChartError,
     },
-    /// A table could not be written.
-    #[error("table `{name}`: {source}")]
-    Table {
-        /// The table's file.
-        name: &'static str,
-        /// Why.
-        #[source]
-        source: tables::TableError,
-    },
     /// The page could not be rendered.
     #[error(transparent)]
     Page(#[from] page::PageError),
@@ -42,12 +33,14 @@ pub enum ReportError {
 /// When a chart, table or the page cannot be made.
 pub fn render(results: &Results, analysis: &Analysis, fonts: &charts::Fonts, template: Option<&str>) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
     let mut files = Vec::new();
-    let table = |name: &'static str, made: Result<Vec<u8>, tables::TableError>| made.map(|bytes| (name.to_owned(), bytes)).map_err(|source| ReportError::Table { name, source });
-    files.push(table("trials.csv", tables::trials_csv(results))?);
-    files.push(table("summary.csv", tables::summary_csv(results, analysis))?);
-    files.push(table("effects.csv", tables::effects_csv(results, analysis))?);
-    files.push(table("factors.csv", tables::factors_csv(results))?);
-    files.push(table("metrics.csv", tables::metrics_csv(results))?);
+    let tables: [(&str, Vec<u8>); 5] = [
+        ("trials.csv", tables::trials_csv(results)),
+        ("summary.csv", tables::summary_csv(results, analysis)),
+        ("effects.csv", tables::effects_csv(results, analysis)),
+        ("factors.csv", tables::factors_csv(results)),
+        ("metrics.csv", tables::metrics_csv(results)),
+    ];
+    files.extend(tables.map(|(name, bytes)| (name.to_owned(), bytes)));
     let mut references = Vec::new();
     for drawn in gallery::draw(results, analysis, fonts)? {
         references.push(page::ChartRef { file: drawn.file.clone(), alt: drawn.alt });

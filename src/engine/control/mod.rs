@@ -76,6 +76,12 @@ pub fn layout() -> io::Result<CgroupLayout> {
     Ok(CgroupLayout::from_mountinfo(&fs_err::read_to_string("/proc/self/mountinfo")?))
 }
 
+/// Whether this process may make control groups.
+#[must_use]
+pub fn may_make_groups(layout: &CgroupLayout) -> bool {
+    layout.dir("cpu", "").is_some_and(|root| rustix::fs::access(root, rustix::fs::Access::WRITE_OK).is_ok())
+}
+
 /// Makes and removes control groups in the hierarchies of a layout.
 #[derive(Debug, Clone)]
 pub struct Control {

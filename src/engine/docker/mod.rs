@@ -47,6 +47,12 @@ impl Docker {
         connect::connect(resolve(host, env)?).await
     }
 
+    /// Whether its containers run on this host's kernel, so that their counters are ours to read: a daemon behind a socket file.
+    #[must_use]
+    pub fn shares_our_kernel(&self) -> bool {
+        matches!(self.endpoint.address, Address::Unix(_))
+    }
+
     /// Where the daemon is and how that was found.
     #[must_use]
     pub fn endpoint(&self) -> &Endpoint {
