@@ -155,7 +155,7 @@ fn text(bytes: &[u8]) -> String {
 
 /// A client beside the engine, for what the engine itself has no business to do.
 fn client() -> bollard::Docker {
-    bollard::Docker::connect_with_socket_defaults().expect("client")
+    bollard::Docker::connect_with_defaults().expect("client")
 }
 
 async fn forget_image(id: &str) {

@@ -17,7 +17,8 @@ const SHOWN: usize = 12;
 /// The image of `context`, built when the daemon does not have it yet.
 ///
 /// The name holds a digest of the context, the Dockerfile's name and the arguments. A base image that moves on does not change
-/// it, so a recorded experiment keeps what it was built from; remove the image to build it anew.
+/// it, so a recorded experiment keeps what it was built from; remove the image to build it anew. The whole folder is sent: a
+/// `.dockerignore`, which the docker command reads and the daemon does not, has no effect.
 pub(super) async fn built(docker: &Docker, context: &Path, dockerfile: &str, args: &[(String, String)]) -> Result<Image, EngineError> {
     let declared = context.display().to_string();
     let failed = |reason: String| image_error(&declared, reason);

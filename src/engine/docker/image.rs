@@ -155,7 +155,8 @@ async fn archived(docker: &Docker, path: &Path) -> Result<Image, EngineError> {
             Err(_) => {}
         }
     }
-    let options = CreateImageOptionsBuilder::default().from_src("-").repo(ARCHIVES).tag(&tag).build();
+    // The tag stands in `repo`, as the docker command writes it: podman overlooks `tag` here.
+    let options = CreateImageOptionsBuilder::default().from_src("-").repo(&name).build();
     let archive = bollard::body_try_stream(pieces(path).await.map_err(&failed)?.map_ok(Into::into));
     let lines = docker.patient.create_image(Some(options), Some(archive), None);
     drain(lines).await.map_err(&failed)?;

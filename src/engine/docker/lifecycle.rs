@@ -165,8 +165,7 @@ async fn next_exit(client: &bollard::Docker, id: &str) -> Awaited {
 
 /// Whether the runtime says that the program itself cannot be executed, in the words of runc and crun.
 fn is_not_executable(message: &str) -> bool {
-    let about_program =
-        ["exec:", "exec ", "executable file", "executable path", "container process"].iter().any(|text| message.contains(text));
+    let about = ["exec: \"", "exec /", "exec user process", "executable file"].iter().any(|text| message.contains(text));
     let why = [
         "executable file not found",
         "executable file `",
@@ -177,7 +176,7 @@ fn is_not_executable(message: &str) -> bool {
         "not a directory",
     ];
     let nobody = ["unable to find user", "unable to find group"].iter().any(|text| message.contains(text));
-    nobody || (about_program && why.iter().any(|text| message.contains(text)))
+    nobody || (about && why.iter().any(|text| message.contains(text)))
 }
 
 /// Waits for the exit and reads how it was. Only what the daemon says after the exit counts; nothing is taken for 0.
@@ -302,7 +301,7 @@ mod tests {
         ];
         let others = [
             "driver failed programming external connectivity on endpoint x: port is already allocated",
-            "unable to apply caps: operation not permitted",
+            "unable to start container process: error setting rlimit type 7: operation not permitted: OCI permission denied",
             "error while mounting volume: no such file or directory",
         ];
         assert_eq!(ours.map(is_not_executable), [true; 6]);
