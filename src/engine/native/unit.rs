@@ -145,6 +145,16 @@ impl Unit {
         !matches!(*self.progress.borrow(), Progress::Waiting | Progress::NotStarted(_))
     }
 
+    /// Whether the process is gone and reaped.
+    pub(super) fn is_over(&self) -> bool {
+        !matches!(*self.progress.borrow(), Progress::Waiting | Progress::Running)
+    }
+
+    /// Bytes written so far to the longer of the two streams.
+    pub(super) fn output_len(&self) -> u64 {
+        [&self.stdout, &self.stderr].map(|file| file.metadata().map_or(0, |found| found.len())).into_iter().max().unwrap_or(0)
+    }
+
     pub(super) fn output(&self) -> io::Result<Output> {
         Ok(Output { stdout: capture::read(&self.stdout)?, stderr: capture::read(&self.stderr)? })
     }
