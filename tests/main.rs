@@ -2,5 +2,6 @@
 
 mod cgroup_v2;
 mod engine_conformance;
+mod fake;
 mod layers;
 mod native;
