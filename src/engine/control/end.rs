@@ -108,12 +108,15 @@ fn remove_tree(layout: &CgroupLayout, path: &str, folder: &Path) -> Result<bool,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => error,
         };
-        if !matches!(source.kind(), ErrorKind::ResourceBusy | ErrorKind::DirectoryNotEmpty) || started.elapsed() > PATIENCE {
-            return Err(ControlError::Folder { operation: "remove", path: folder.to_owned(), source });
+        let busy = source.kind() == ErrorKind::ResourceBusy && started.elapsed() < PATIENCE;
+        if busy {
+            kill(layout, path)?;
         }
-        kill(layout, path)?;
-        for child in subfolders(folder).iter().flat_map(|child| deepest_first(child)) {
-            let _ = fs::remove_dir(child); // what is busy yet fails its parent, and is tried again
+        let children: Vec<PathBuf> = subfolders(folder).iter().flat_map(|child| deepest_first(child)).collect();
+        // What is busy yet fails its parent, and is tried again.
+        let removed = children.into_iter().filter(|child| fs::remove_dir(child).is_ok()).count();
+        if !busy && removed == 0 {
+            return Err(ControlError::Folder { operation: "remove", path: folder.to_owned(), source });
         }
         if pause > FIRST_PAUSE {
             sleep(pause);
