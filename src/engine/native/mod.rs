@@ -3,7 +3,7 @@
 //! A process is forked when its unit is created, and waits, fully prepared, for the start: nothing but the exec lies between
 //! the release and the start stamp, so several units start together. It has a cgroup and a session of its own, no standard
 //! input, `/` as its folder unless `working_dir` says otherwise, umask 022, no core files, and of the environment only `PATH`,
-//! `LC_ALL=C`, `HOME=/root` and what the spec declares. It sees the host's files, with those of the spec laid over them.
+//! `LC_ALL=C`, the user's `HOME` and what the spec declares. It sees the host's files, with those of the spec laid over them.
 //! It dies with us; what it left behind is found again by its cgroup.
 
 mod capture;

@@ -234,8 +234,8 @@ fn preparation(
 
 /// What the spec declares, over `PATH`, `LC_ALL=C` and `HOME`: nothing of the caller's own environment.
 fn environment(spec: &UnitSpec) -> Vec<(String, String)> {
-    let mut variables =
-        vec![("PATH".to_owned(), PATH.to_owned()), ("LC_ALL".to_owned(), "C".to_owned()), ("HOME".to_owned(), "/root".to_owned())];
+    let home = spec.user.as_ref().map_or("/root".to_owned(), |user| user::home(user, &Accounts::read().passwd).to_owned());
+    let mut variables = vec![("PATH".to_owned(), PATH.to_owned()), ("LC_ALL".to_owned(), "C".to_owned()), ("HOME".to_owned(), home)];
     variables.extend(spec.environment.iter().cloned());
     variables
 }
