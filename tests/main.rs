@@ -7,6 +7,7 @@ mod docker_endpoint;
 mod docker_faults;
 mod engine_conformance;
 mod engine_conformance_docker;
+mod fake;
 mod layers;
 mod manifests;
 mod native;

@@ -223,3 +223,54 @@ async fn a_sweep_takes_dead_runs_with_their_processes() {
         assert!(!root.join(&top).exists());
     }
 }
+
+#[tokio::test]
+async fn a_group_that_vanishes_with_its_container_was_watched() {
+    let Some(_engine) = engine() else { return };
+    // What an engine does: our parent stays, the limited group inside appears after the window opens and is gone before it closes.
+    let layout = control::layout().expect("layout");
+    let control = Control::new(layout.clone());
+    let (cgroup, limits) = (name("vanish", "a").cgroup(), LimitsSpec { cpus: Some(0.1), cpu_shares: Some(512), ..LimitsSpec::default() });
+    let leaf = format!("{cgroup}/leaf");
+    control.weight_parent(&cgroup, limits.cpu_shares).expect("parent");
+    let watched = Watched { unit: "a".into(), cgroup: cgroup.clone(), leaf: leaf.clone(), limits: limits.clone() };
+    let window = Window::open(&layout, vec![watched]);
+    control.create(&leaf, &limits).expect("leaf");
+    let entries: Vec<String> = control.entries(&leaf, &limits).iter().map(|path| path.display().to_string()).collect();
+    let script = format!("for f in {}; do echo 0 > $f; done; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done", entries.join(" "));
+    assert!(std::process::Command::new("/bin/sh").args(["-c", &script]).status().expect("shell").success());
+    control.remove_within(&leaf, &cgroup).expect("remove the leaf");
+    let closed = window.close();
+    assert!(value(&closed, "cpu_seconds").expect("cpu") > 0.02, "{closed:?}");
+    assert!(value(&closed, "throttled_seconds").expect("throttled") > 0.0, "{closed:?}");
+    assert!(closed.watch_cpu_seconds > 0.0);
+    let told: Vec<(&str, bool)> =
+        closed.units[0].attested.iter().map(|row| (row.setting.as_str(), row.found.is_some() && !row.differs())).collect();
+    assert_eq!(told, [("cpu.quota", true), ("cpu.shares", true)]);
+    if !layout.is_v2() {
+        let weight = layout.dir("cpu", &cgroup).expect("cpu").join("cpu.shares");
+        assert_eq!(std::fs::read_to_string(weight).expect("shares"), "512\n", "units share by their parents");
+    }
+    control.remove(&cgroup).expect("remove");
+}
+
+#[tokio::test]
+async fn a_killed_group_takes_a_container_s_leaf_along() {
+    let Some(_engine) = engine() else { return };
+    let control = Control::new(control::layout().expect("layout"));
+    let (cgroup, limits) = (name("tree", "a").cgroup(), LimitsSpec::default());
+    let leaf = format!("{cgroup}/leaf/deeper");
+    control.create(&leaf, &limits).expect("leaf");
+    let mut sleeper = std::process::Command::new("/bin/sleep").arg("987").spawn().expect("sleep");
+    for entry in control.entries(&leaf, &limits) {
+        std::fs::write(entry, sleeper.id().to_string()).expect("move the process");
+    }
+    assert_eq!(control.members(&cgroup), [sleeper.id()]);
+    let remover = std::thread::spawn({
+        let (control, cgroup) = (control.clone(), cgroup.clone());
+        move || control.remove(&cgroup)
+    });
+    assert!(!sleeper.wait().expect("wait").success());
+    remover.join().expect("thread").expect("remove");
+    assert!(control.layout().roots().iter().all(|root| !root.join(&cgroup).exists()));
+}

@@ -1,6 +1,6 @@
 //! Emptying and removing groups.
 
-use super::{ControlError, TOP};
+use super::ControlError;
 use crate::model::cgroup::CgroupLayout;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeSet;
@@ -77,14 +77,16 @@ pub(super) fn kill(layout: &CgroupLayout, path: &str) -> Result<(), ControlError
     }
 }
 
-pub(super) fn remove(layout: &CgroupLayout, path: &str) -> Result<(), ControlError> {
+/// Removes the group with everything in it, and its empty parents below `keep`.
+pub(super) fn remove(layout: &CgroupLayout, path: &str, keep: &str) -> Result<(), ControlError> {
     for root in layout.roots() {
         let folder = root.join(path);
-        for folder in deepest_first(&folder) {
-            remove_folder(&folder)?;
+        if !remove_tree(layout, path, &folder)? {
+            continue;
         }
+        let keep = root.join(keep);
         let mut parent = folder.parent();
-        while let Some(empty) = parent.filter(|parent| parent.starts_with(root.join(TOP))) {
+        while let Some(empty) = parent.filter(|parent| parent.starts_with(&keep) && **parent != keep) {
             // Another unit, trial or run may still be in it.
             if fs::remove_dir(empty).is_err_and(|error| error.kind() != ErrorKind::NotFound) {
                 break;
@@ -95,19 +97,30 @@ pub(super) fn remove(layout: &CgroupLayout, path: &str) -> Result<(), ControlErr
     Ok(())
 }
 
-fn remove_folder(folder: &Path) -> Result<(), ControlError> {
+/// Removes one hierarchy's folder; false when there is none. Usually it is empty and has no children: one call does it. When
+/// it is busy, what lives in it is killed, and the kernel may hold the group for a moment longer than its last process.
+fn remove_tree(layout: &CgroupLayout, path: &str, folder: &Path) -> Result<bool, ControlError> {
     let started = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {
-        match fs::remove_dir(folder) {
-            Ok(()) => return Ok(()),
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-            // The last process has ended and the kernel still holds the group for a moment.
-            Err(error) if error.kind() == ErrorKind::ResourceBusy && started.elapsed() < PATIENCE => {
-                sleep(pause);
-                pause = (pause * 2).min(LONGEST_PAUSE);
-            }
-            Err(source) => return Err(ControlError::Folder { operation: "remove", path: folder.to_owned(), source }),
+        let source = match fs::remove_dir(folder) {
+            Ok(()) => return Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
+            Err(error) => error,
+        };
+        let busy = source.kind() == ErrorKind::ResourceBusy && started.elapsed() < PATIENCE;
+        if busy {
+            kill(layout, path)?;
         }
+        let children: Vec<PathBuf> = subfolders(folder).iter().flat_map(|child| deepest_first(child)).collect();
+        // What is busy yet fails its parent, and is tried again.
+        let removed = children.into_iter().filter(|child| fs::remove_dir(child).is_ok()).count();
+        if !busy && removed == 0 {
+            return Err(ControlError::Folder { operation: "remove", path: folder.to_owned(), source });
+        }
+        if pause > FIRST_PAUSE {
+            sleep(pause);
+        }
+        pause = (pause * 2).min(LONGEST_PAUSE);
     }
 }

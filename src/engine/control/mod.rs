@@ -143,7 +143,8 @@ impl Control {
             .filter_map(|need| self.layout.dir(need.controller, path))
             .map(|folder| folder.join(file))
             .collect();
-        entries.sort_unstable();
+        // The CPU group last: once in it, the process competes as a newcomer for what is left to do.
+        entries.reverse();
         entries.dedup();
         entries
     }
@@ -176,8 +177,24 @@ impl Control {
     /// # Errors
     /// When somebody survives or a folder stays.
     pub fn remove(&self, path: &str) -> Result<(), ControlError> {
-        end::kill(&self.layout, path)?;
-        end::remove(&self.layout, path)
+        self.remove_within(path, "")
+    }
+
+    /// The same, but parents are removed below `keep` only, for a caller who soon makes the next group there.
+    ///
+    /// # Errors
+    /// When somebody survives or a folder stays.
+    pub fn remove_within(&self, path: &str, keep: &str) -> Result<(), ControlError> {
+        end::remove(&self.layout, path, keep)
+    }
+
+    /// Removes the group and its parents as far as they are empty; anything else stays.
+    pub fn remove_empty(&self, path: &str) {
+        for root in self.layout.roots() {
+            for folder in root.join(path).ancestors().take_while(|folder| *folder != root) {
+                let _ = std::fs::remove_dir(folder); // not empty, or never made: both are fine
+            }
+        }
     }
 
     /// Removes every group directly below `top` (a run's) whose name is not in `alive`; returns the paths removed.

@@ -3,7 +3,7 @@
 //! A process is forked when its unit is created, and waits, fully prepared, for the start: nothing but the exec lies between
 //! the release and the start stamp, so several units start together. It has a cgroup and a session of its own, no standard
 //! input, `/` as its folder unless `working_dir` says otherwise, umask 022, no core files, and of the environment only `PATH`,
-//! `LC_ALL=C`, `HOME=/root` and what the spec declares. It sees the host's files, with those of the spec laid over them.
+//! `LC_ALL=C`, the user's `HOME` and what the spec declares. It sees the host's files, with those of the spec laid over them.
 //! It dies with us; what it left behind is found again by its cgroup.
 
 mod capture;
@@ -17,7 +17,7 @@ use super::control::{self, Control, TOP};
 use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use unit::{Accounts, Progress, Unit};
@@ -25,11 +25,15 @@ use unit::{Accounts, Progress, Unit};
 /// Beginning of the names of the folders that the scratch is mounted on, in the folder for temporary files.
 const SCRATCH: &str = "shakedown-files-";
 
+/// Up to so many bytes of output are read at once.
+const SHORT_OUTPUT: u64 = 64 << 10;
+
 /// Runs units as processes of this host.
 #[derive(Debug)]
 pub struct NativeEngine {
     control: Control,
     units: Mutex<HashMap<String, Arc<Unit>>>,
+    runs: Mutex<BTreeSet<String>>,
 }
 
 impl NativeEngine {
@@ -47,7 +51,7 @@ impl NativeEngine {
             let reason = format!("control groups below {} may not be made ({error}): run as root, or delegate them", root.display());
             return Err(unsupported(reason));
         }
-        Ok(Self { control: Control::new(layout), units: Mutex::default() })
+        Ok(Self { control: Control::new(layout), units: Mutex::default(), runs: Mutex::default() })
     }
 
     fn units(&self) -> MutexGuard<'_, HashMap<String, Arc<Unit>>> {
@@ -59,35 +63,22 @@ impl NativeEngine {
     }
 }
 
+impl Drop for NativeEngine {
+    /// Removes the runs' own folders when nothing is in them; what is still there waits for a sweep.
+    fn drop(&mut self) {
+        for run in self.runs.get_mut().unwrap_or_else(PoisonError::into_inner).iter() {
+            self.control.remove_empty(&format!("{TOP}/{run}"));
+        }
+    }
+}
+
 fn failed(operation: &str, id: &str, reason: impl ToString) -> EngineError {
     EngineError::Call { operation: format!("{operation} process `{id}`"), reason: reason.to_string() }
 }
 
-/// Runs what blocks for about a millisecond off the async threads.
+/// Runs what may block for longer off the async threads.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, EngineError> + Send + 'static) -> Result<T, EngineError> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(failed("attend", "", error)))
-}
-
-/// A unit on its way to the list; when nobody waits for it any more, because the trial was cancelled, it is removed.
-struct Fresh {
-    unit: Option<Unit>,
-    control: Control,
-}
-
-impl Fresh {
-    fn take(mut self) -> Option<Unit> {
-        self.unit.take()
-    }
-}
-
-impl Drop for Fresh {
-    fn drop(&mut self) {
-        if let Some(unit) = self.unit.take() {
-            let _ = self.control.kill(&unit.cgroup); // there is nobody to tell; the next sweep tries again
-            unit.join();
-            let _ = self.control.remove(&unit.cgroup); // as above
-        }
-    }
 }
 
 impl Engine for NativeEngine {
@@ -125,18 +116,15 @@ impl Engine for NativeEngine {
             if self.units().contains_key(&created.id) {
                 return Err(failed("create", &created.id, "it exists already"));
             }
-            let (control, name, spec, cgroup) = (self.control.clone(), name.clone(), spec.clone(), created.cgroup.clone());
-            let unit = blocking(move || {
-                control.create(&cgroup, &spec.limits)?;
-                let entries = control.entries(&cgroup, &spec.limits);
-                let unit = Unit::fork(&name, &spec, cgroup.clone(), entries).inspect_err(|_| {
-                    let _ = control.remove(&cgroup); // the first error is the one to tell
-                })?;
-                Ok(Fresh { unit: Some(unit), control })
-            })
-            .await?
-            .take();
-            self.units().extend(unit.map(|unit| (created.id.clone(), Arc::new(unit))));
+            // Done here and now, a millisecond on this thread: every hand-over costs more than it on a busy machine, and what
+            // never waits cannot be cancelled halfway.
+            self.runs.lock().unwrap_or_else(PoisonError::into_inner).insert(name.run.clone());
+            self.control.create(&created.cgroup, &spec.limits)?;
+            let entries = self.control.entries(&created.cgroup, &spec.limits);
+            let process = Unit::fork(name, spec, created.cgroup.clone(), entries).inspect_err(|_| {
+                let _ = self.control.remove(&created.cgroup); // the first error is the one to tell
+            })?;
+            self.units().insert(created.id.clone(), Arc::new(process));
             Ok(created)
         })
     }
@@ -168,6 +156,9 @@ impl Engine for NativeEngine {
     fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
         Box::pin(async move {
             let (process, id) = (self.unit(unit, "read the output of")?, unit.id.clone());
+            if process.output_len() <= SHORT_OUTPUT {
+                return process.output().map_err(|error| failed("read the output of", &id, error));
+            }
             blocking(move || process.output().map_err(|error| failed("read the output of", &id, error))).await
         })
     }
@@ -176,14 +167,19 @@ impl Engine for NativeEngine {
         Box::pin(async move {
             let process = self.units().remove(&unit.id);
             let (control, cgroup) = (self.control.clone(), unit.cgroup.clone());
-            blocking(move || {
-                control.kill(&cgroup)?;
+            let over = process.as_ref().is_none_or(|process| process.is_over());
+            let end = move || {
+                if !over {
+                    control.kill(&cgroup)?;
+                }
                 if let Some(process) = process {
                     process.join();
                 }
-                Ok(control.remove(&cgroup)?)
-            })
-            .await
+                // The run's own folder waits for its next trial; it goes with the engine.
+                let run = cgroup.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
+                Ok(control.remove_within(&cgroup, &run)?)
+            };
+            if over { end() } else { blocking(end).await }
         })
     }
 

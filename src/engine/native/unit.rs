@@ -145,6 +145,16 @@ impl Unit {
         !matches!(*self.progress.borrow(), Progress::Waiting | Progress::NotStarted(_))
     }
 
+    /// Whether the process is gone and reaped.
+    pub(super) fn is_over(&self) -> bool {
+        !matches!(*self.progress.borrow(), Progress::Waiting | Progress::Running)
+    }
+
+    /// Bytes written so far to the longer of the two streams.
+    pub(super) fn output_len(&self) -> u64 {
+        [&self.stdout, &self.stderr].map(|file| file.metadata().map_or(0, |found| found.len())).into_iter().max().unwrap_or(0)
+    }
+
     pub(super) fn output(&self) -> io::Result<Output> {
         Ok(Output { stdout: capture::read(&self.stdout)?, stderr: capture::read(&self.stderr)? })
     }
@@ -224,8 +234,8 @@ fn preparation(
 
 /// What the spec declares, over `PATH`, `LC_ALL=C` and `HOME`: nothing of the caller's own environment.
 fn environment(spec: &UnitSpec) -> Vec<(String, String)> {
-    let mut variables =
-        vec![("PATH".to_owned(), PATH.to_owned()), ("LC_ALL".to_owned(), "C".to_owned()), ("HOME".to_owned(), "/root".to_owned())];
+    let home = spec.user.as_ref().map_or("/root".to_owned(), |user| user::home(user, &Accounts::read().passwd).to_owned());
+    let mut variables = vec![("PATH".to_owned(), PATH.to_owned()), ("LC_ALL".to_owned(), "C".to_owned()), ("HOME".to_owned(), home)];
     variables.extend(spec.environment.iter().cloned());
     variables
 }

@@ -12,10 +12,7 @@ pub(super) struct Identity {
 /// Looks `user[:group]` up; without a group it is the user's own, or root's for a number that passwd does not know.
 pub(super) fn resolve(text: &str, passwd: &str, group: &str) -> Result<Identity, String> {
     let (user, named_group) = text.split_once(':').map_or((text, None), |(user, group)| (user, Some(group)));
-    let entry = passwd
-        .lines()
-        .map(|line| line.split(':').collect::<Vec<_>>())
-        .find(|fields| fields.len() > 3 && (fields[0] == user || user.parse::<u32>().is_ok() && fields[2] == user));
+    let entry = entry(user, passwd);
     let number = |entry: Option<&Vec<&str>>, field: usize| entry.and_then(|fields| fields[field].parse::<u32>().ok());
     let uid = number(entry.as_ref(), 2).or_else(|| user.parse().ok()).ok_or_else(|| format!("this host has no user `{user}`"))?;
     let gid = match named_group {
@@ -29,6 +26,20 @@ pub(super) fn resolve(text: &str, passwd: &str, group: &str) -> Result<Identity,
             .ok_or_else(|| format!("this host has no group `{name}`"))?,
     };
     Ok(Identity { uid: Uid::from_raw(uid), gid: Gid::from_raw(gid) })
+}
+
+/// The user's home as passwd has it; `/` for a user that it does not know.
+pub(super) fn home<'a>(text: &str, passwd: &'a str) -> &'a str {
+    let user = text.split_once(':').map_or(text, |(user, _)| user);
+    entry(user, passwd).and_then(|fields| fields.get(5).copied()).filter(|home| !home.is_empty()).unwrap_or("/")
+}
+
+/// The fields of a user's line, by name or number.
+fn entry<'a>(user: &str, passwd: &'a str) -> Option<Vec<&'a str>> {
+    passwd
+        .lines()
+        .map(|line| line.split(':').collect::<Vec<_>>())
+        .find(|fields| fields.len() > 3 && (fields[0] == user || user.parse::<u32>().is_ok() && fields[2] == user))
 }
 
 #[cfg(test)]
@@ -50,6 +61,7 @@ mod tests {
             ("www:wheel", Err("this host has no group `wheel`".to_owned())),
         ];
         for (text, expected) in table {
+            assert_eq!(home(text, passwd), if text == "root" { "/root" } else { "/" }, "{text}");
             assert_eq!(resolve(text, passwd, group).map(|id| (id.uid.as_raw(), id.gid.as_raw())), expected, "{text}");
         }
     }
