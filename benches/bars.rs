@@ -1,1 +1,3 @@
+//! Every performance bar beside its limit.
+
 fn main() {}

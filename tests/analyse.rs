@@ -23,7 +23,7 @@ pub fn results(factor: &str, metric: &str, unit: Unit, better: Better, variants:
         baseline: 0,
         runs: Vec::new(),
         rows: Vec::new(),
-        metrics: vec![MetricColumn { name: metric.into(), unit, better: Some(better), primary: true }],
+        metrics: vec![MetricColumn { name: metric.into(), unit, better: Some(better), primary: true, declared: true }],
         warnings: Vec::new(),
     };
     add_run(&mut results);
@@ -53,7 +53,7 @@ pub fn add_run(results: &mut Results) {
         host,
         engines: vec![engine],
     };
-    results.runs.push(RunSummary { run, seed: 7, blocks: 10, started, finished: true });
+    results.runs.push(RunSummary { run, seed: 7, blocks: 10, images: Vec::new(), started, finished: true });
 }
 
 /// Adds a variant with a new level of the first factor; a text that ends in `#aa` is the A/A copy of the baseline.
@@ -126,7 +126,7 @@ pub fn fail(row: &mut ResultRow, phase: Phase, reason: &str) {
 
 /// Adds a metric to the columns.
 pub fn add_metric(results: &mut Results, name: &str, unit: Unit, better: Option<Better>) {
-    results.metrics.push(MetricColumn { name: name.into(), unit, better, primary: false });
+    results.metrics.push(MetricColumn { name: name.into(), unit, better, primary: false, declared: true });
 }
 
 fn of(baseline: &[f64], others: &[(&str, &[f64])]) -> Results {
@@ -395,7 +395,13 @@ fn workloads_of_one_trial_are_compared_within_it() {
     };
     check(&results);
     results.metrics[0].primary = false;
-    results.metrics.push(MetricColumn { name: "real".into(), unit: Unit::SECOND, better: Some(Better::Lower), primary: true });
+    results.metrics.push(MetricColumn {
+        name: "real".into(),
+        unit: Unit::SECOND,
+        better: Some(Better::Lower),
+        primary: true,
+        declared: true,
+    });
     check(&results);
 }
 

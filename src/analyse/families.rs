@@ -74,7 +74,8 @@ pub(super) fn compare(results: &Results, observed: &Observed) -> Found {
         let questions = workload_pairs(results, observed, primary, variant);
         answers.extend(found.answer(results, questions, Correction::Holm));
     }
-    let exploratory = (0..results.metrics.len()).filter(|metric| *metric != primary && results.metrics[*metric].better.is_some());
+    let exploratory = (0..results.metrics.len())
+        .filter(|metric| *metric != primary && results.metrics[*metric].declared && results.metrics[*metric].better.is_some());
     let questions = exploratory.flat_map(|metric| others(false).into_iter().map(move |variant| (metric, variant)));
     let questions = questions.map(|(metric, variant)| against_baseline(metric, variant)).collect();
     answers.extend(found.answer(results, questions, Correction::BenjaminiHochberg));

@@ -82,5 +82,9 @@ pub fn write_report(store: &Store, experiment: &str) -> Result<Written, Failure>
 /// When the record cannot be read or something cannot be drawn.
 pub fn differing(store: &Store, experiment: &str) -> Result<Vec<String>, Failure> {
     let on_disk = |name: &str| std::fs::read(Path::new(store.folder()).join(name)).ok();
-    Ok(files(store, experiment)?.into_iter().filter(|(name, bytes)| on_disk(name).as_deref() != Some(bytes)).map(|(name, _)| name).collect())
+    Ok(files(store, experiment)?
+        .into_iter()
+        .filter(|(name, bytes)| on_disk(name).as_deref() != Some(bytes))
+        .map(|(name, _)| name)
+        .collect())
 }

@@ -28,7 +28,8 @@ impl Engines {
         let fake = match given.and_then(|text| text.strip_prefix(FAKE)) {
             None => None,
             Some(path) => {
-                let unreadable = |reason: String| EngineError::Unreachable { endpoint: path.to_owned(), found_by: "--engine".to_owned(), reason };
+                let unreadable =
+                    |reason: String| EngineError::Unreachable { endpoint: path.to_owned(), found_by: "--engine".to_owned(), reason };
                 let script = fs_err::read_to_string(path).map_err(|e| unreadable(e.to_string()))?;
                 Some(Arc::new(FakeEngine::from_json(&script).map_err(|e| unreadable(e.to_string()))?))
             }

@@ -7,7 +7,20 @@ use std::sync::Arc;
 /// Folders where systems keep fonts.
 const FOLDERS: &[&str] = &["/usr/share/fonts", "/usr/local/share/fonts"];
 /// Names of faces with East Asian characters, the best first.
-const EAST_ASIAN: &[&str] = &["notosanscjk-regular", "notosanscjkjp-regular", "notosansjp", "sourcehansans", "ipaexg", "ipag", "fonts-japanese-gothic", "takaogothic", "vl-gothic", "droidsansfallback", "wqy", "unifont"];
+const EAST_ASIAN: &[&str] = &[
+    "notosanscjk-regular",
+    "notosanscjkjp-regular",
+    "notosansjp",
+    "sourcehansans",
+    "ipaexg",
+    "ipag",
+    "fonts-japanese-gothic",
+    "takaogothic",
+    "vl-gothic",
+    "droidsansfallback",
+    "wqy",
+    "unifont",
+];
 
 /// Fonts that can draw `texts`: the embedded ones, and the system's where characters are missing. Who lacks such a font is told.
 pub fn for_texts(texts: &[String]) -> Fonts {

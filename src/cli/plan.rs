@@ -118,7 +118,16 @@ fn new_table(header: &[&str]) -> Table {
 
 fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std::io::Result<()> {
     let copy = plan.variants.len() - 1;
-    writeln!(out, "{}: {} variants x {} blocks = {} trials, seed {}, digest {}", plan.experiment, copy, plan.blocks, plan.trials.len(), plan.seed, plan.digest)?;
+    writeln!(
+        out,
+        "{}: {} variants x {} blocks = {} trials, seed {}, digest {}",
+        plan.experiment,
+        copy,
+        plan.blocks,
+        plan.trials.len(),
+        plan.seed,
+        plan.digest
+    )?;
     let mut variants = new_table(&["variant", "trials", "why"]);
     let mut counts = vec![0_u32; plan.variants.len()];
     plan.trials.iter().for_each(|trial| counts[trial.variant as usize] += 1);
@@ -155,7 +164,11 @@ fn more(out: &mut dyn Write, all: usize, what: &str) -> std::io::Result<()> {
 
 /// Time from earlier trials; whether some of it is guessed.
 fn estimate(plan: &Plan, history: &History) -> Option<(Duration, bool)> {
-    let seconds: Vec<Option<f64>> = plan.variants.iter().map(|v| history.get(v.id.trim_end_matches(crate::model::plan::AA_SUFFIX)).and_then(|past: &VariantHistory| past.seconds)).collect();
+    let seconds: Vec<Option<f64>> = plan
+        .variants
+        .iter()
+        .map(|v| history.get(v.id.trim_end_matches(crate::model::plan::AA_SUFFIX)).and_then(|past: &VariantHistory| past.seconds))
+        .collect();
     let known: Vec<f64> = seconds.iter().filter_map(|s| *s).collect();
     if known.is_empty() {
         return None;
@@ -176,7 +189,6 @@ pub fn show_time(time: Duration) -> String {
     }
 }
 
-
 /// One document, written as it goes: a plan may have a million trials.
 fn as_json(out: &mut dyn Write, plan: &Plan) -> std::io::Result<()> {
     let ids: Vec<String> = plan.variants.iter().map(|v| json!(*v.id).to_string()).collect();
@@ -192,7 +204,10 @@ fn as_json(out: &mut dyn Write, plan: &Plan) -> std::io::Result<()> {
     for (index, trial) in plan.trials.iter().enumerate() {
         let separator = if index == 0 { "\n" } else { ",\n" };
         let (variant, block, position, batch) = (&ids[trial.variant as usize], trial.block, trial.position, trial.batch);
-        write!(out, "{separator}{{\"id\":\"b{block}p{position}\",\"variant\":{variant},\"block\":{block},\"position\":{position},\"batch\":{batch}}}")?;
+        write!(
+            out,
+            "{separator}{{\"id\":\"b{block}p{position}\",\"variant\":{variant},\"block\":{block},\"position\":{position},\"batch\":{batch}}}"
+        )?;
     }
     writeln!(out, "\n]}}")
 }

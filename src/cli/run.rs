@@ -69,7 +69,9 @@ async fn one(arguments: &Arguments, path: &Path) -> u8 {
         Err(code) => return code,
     };
     let catalog = catalog::catalog();
-    let (lease, loaded) = match Lease::take_experiment(opened.store.folder(), &opened.experiment.name).and_then(|lease| Ok((lease, record::load(&opened.store)?))) {
+    let (lease, loaded) = match Lease::take_experiment(opened.store.folder(), &opened.experiment.name)
+        .and_then(|lease| Ok((lease, record::load(&opened.store)?)))
+    {
         Ok(both) => both,
         Err(error) => return record_failure(&error),
     };
@@ -80,7 +82,11 @@ async fn one(arguments: &Arguments, path: &Path) -> u8 {
     };
     talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
     let code = if planned.plan.trials.is_empty() && unfinished(&loaded, &planned, arguments).is_none() {
-        talk::note(format!("{}: up to date, {} variants (--fresh runs them again)", opened.experiment.name, planned.plan.variants.len() - 1));
+        talk::note(format!(
+            "{}: up to date, {} variants (--fresh runs them again)",
+            opened.experiment.name,
+            planned.plan.variants.len() - 1
+        ));
         present(&planned, &loaded)
     } else {
         match execute_plan(arguments, &opened, &planned, &loaded).await {
@@ -129,7 +135,8 @@ fn present(planned: &Planned<'_>, loaded: &Loaded) -> u8 {
 /// The last run, when it was stopped on the way through this very plan.
 fn unfinished<'l>(loaded: &'l Loaded, planned: &Planned<'_>, arguments: &Arguments) -> Option<&'l record::RunRecord> {
     let newest = loaded.runs.last()?;
-    (!newest.finished && newest.plan.digest == planned.plan.digest && !arguments.choice.fresh && arguments.choice.only.is_empty()).then_some(newest)
+    (!newest.finished && newest.plan.digest == planned.plan.digest && !arguments.choice.fresh && arguments.choice.only.is_empty())
+        .then_some(newest)
 }
 
 async fn execute_plan(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>, loaded: &Loaded) -> Result<u8, u8> {
@@ -144,7 +151,12 @@ async fn execute_plan(arguments: &Arguments, opened: &open::Opened, planned: &Pl
     let (folder, plan) = match unfinished(loaded, planned, arguments) {
         Some(run) => {
             let done = run.rows.len();
-            talk::note(format!("{}: going on with {} ({done} of {} trials are there)", opened.experiment.name, run.folder.name(), run.plan.trials.len()));
+            talk::note(format!(
+                "{}: going on with {} ({done} of {} trials are there)",
+                opened.experiment.name,
+                run.folder.name(),
+                run.plan.trials.len()
+            ));
             (run.folder.clone(), run.plan.clone())
         }
         None => {
@@ -198,11 +210,17 @@ fn job(
     let history = record::history(&record::load(&opened.store).map_err(|error| record_failure(&error))?);
     let mut variants = Vec::with_capacity(plan.variants.len());
     for variant in &plan.variants {
-        let resolved = planned.binder.resolve(&variant.levels).map_err(|problems| opened.problems(&crate::model::experiment::Problems(problems)))?;
+        let resolved =
+            planned.binder.resolve(&variant.levels).map_err(|problems| opened.problems(&crate::model::experiment::Problems(problems)))?;
         let seconds = history.get(variant.id.trim_end_matches(AA_SUFFIX)).and_then(|past| past.seconds);
         variants.push(JobVariant { id: variant.id.clone(), identity: variant.identity.clone(), spec: resolved.spec, seconds });
     }
-    let scheduled = |[block, position, _, variant]: &[u32; 4]| Scheduled { id: format!("b{block}p{position}"), variant: *variant as usize, block: *block, position: *position };
+    let scheduled = |[block, position, _, variant]: &[u32; 4]| Scheduled {
+        id: format!("b{block}p{position}"),
+        variant: *variant as usize,
+        block: *block,
+        position: *position,
+    };
     Ok(Job {
         run,
         experiment: opened.experiment.name.clone(),

@@ -37,7 +37,8 @@ impl Show {
             LogFormat::Json => Form::Json,
             LogFormat::Text if std::io::stderr().is_terminal() && std::env::var_os("CI").is_none() => {
                 let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
-                let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {prefix}  {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+                let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {prefix}  {wide_msg}")
+                    .unwrap_or_else(|_| ProgressStyle::default_bar());
                 bar.set_style(style);
                 bar.enable_steady_tick(Duration::from_millis(500));
                 Form::Bar(bar)
@@ -105,7 +106,9 @@ impl Observer for Show {
             }
             Event::TrialStarted { .. } => {
                 if let Form::Bar(bar) = &self.form {
-                    bar.set_prefix(progress.left.map_or_else(|| "time left unknown".to_owned(), |left| format!("{} left", show_time(left))));
+                    bar.set_prefix(
+                        progress.left.map_or_else(|| "time left unknown".to_owned(), |left| format!("{} left", show_time(left))),
+                    );
                     bar.set_message(progress.current.as_ref().map(|(_, variant)| variant.clone()).unwrap_or_default());
                 }
             }

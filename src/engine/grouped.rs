@@ -22,9 +22,9 @@ impl<E: Engine> Grouped<E> {
 
     async fn control(&self, work: impl FnOnce(&Control) -> Result<(), EngineError> + Send + 'static) -> Result<(), EngineError> {
         let control = self.control.clone();
-        tokio::task::spawn_blocking(move || work(&control)).await.unwrap_or_else(|error| {
-            Err(EngineError::Call { operation: "control group".to_owned(), reason: error.to_string() })
-        })
+        tokio::task::spawn_blocking(move || work(&control))
+            .await
+            .unwrap_or_else(|error| Err(EngineError::Call { operation: "control group".to_owned(), reason: error.to_string() }))
     }
 
     async fn remove_group(&self, path: String) -> Result<(), EngineError> {

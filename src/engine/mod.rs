@@ -130,6 +130,8 @@ pub struct Exit {
     pub code: i64,
     /// Whether the kernel killed it for memory.
     pub oom: bool,
+    /// Digest of the image that it ran from, as the engine says afterwards; none for a host process.
+    pub image: Option<String>,
     /// The engine's start stamp in nanoseconds of an arbitrary clock.
     pub started_ns: i128,
     /// Its finish stamp on the same clock.

@@ -32,10 +32,15 @@ pub(super) async fn prepare(job: &Job, engines: &HashMap<EngineSpec, Arc<dyn Eng
             }
             let clock = Instant::now();
             let limit = job.limits.images;
-            let image = tokio::time::timeout(limit, engine.image(source, &job.folder))
-                .await
-                .map_err(|_| EngineError::Image { image: describe(source), reason: format!("not ready within {limit:?} (`limits.images`)") })??;
-            events.push(Event::ImageReady { image: describe(source), digest: image.digest.clone(), seconds: clock.elapsed().as_secs_f64() });
+            let image = tokio::time::timeout(limit, engine.image(source, &job.folder)).await.map_err(|_| EngineError::Image {
+                image: describe(source),
+                reason: format!("not ready within {limit:?} (`limits.images`)"),
+            })??;
+            events.push(Event::ImageReady {
+                image: describe(source),
+                digest: image.digest.clone(),
+                seconds: clock.elapsed().as_secs_f64(),
+            });
             images.0.insert(key, image);
         }
     }

@@ -150,7 +150,7 @@ pub async fn run(
     let Opened { engines, host, facts } = open_engines(job, source).await?;
     let mut journal = Journal::open(&folder.journal())?;
     let mut progress = Progress::new(job);
-    let started = Event::RunStarted(RunStarted {
+    let started = Event::RunStarted(Box::new(RunStarted {
         format: crate::model::event::JOURNAL_FORMAT,
         run: job.run.clone(),
         experiment: job.experiment.clone(),
@@ -159,7 +159,7 @@ pub async fn run(
         version: env!("CARGO_PKG_VERSION").to_owned(),
         host: job.host.clone(),
         engines: facts,
-    });
+    }));
     publish(&mut journal, observer, &progress, started)?;
     let (images, ready) = images::prepare(job, &engines).await?;
     for event in ready {

@@ -5,7 +5,7 @@ use crate::measure::parsers::{self, ToolOutput};
 use crate::model::event::TrialRow;
 use crate::model::experiment::Design;
 use crate::model::metric::{Observation, Unit};
-use crate::model::outcome::{Failure, FailureKind, Phase};
+use crate::model::outcome::{Failure, FailureKind, Outcome, Phase};
 use crate::model::spec::WorkloadSpec;
 
 /// Taint keyword: the window was too short to say anything.
@@ -41,14 +41,21 @@ pub(super) fn read(workload: &WorkloadSpec, exit: &Exit, output: &Output) -> Rea
     for spec in &workload.parse {
         let parsed = parsers::run(spec, &tool);
         if !parsed.ok && reading.failure.is_none() {
-            let reason = if parsed.problems.is_empty() { "the output does not show a result".to_owned() } else { parsed.problems.join("; ") };
-            reading.failure = Some(Failure { phase: Phase::Collect, kind: FailureKind::Parser, reason: format!("{}{reason}", of(workload)) });
+            let reason =
+                if parsed.problems.is_empty() { "the output does not show a result".to_owned() } else { parsed.problems.join("; ") };
+            reading.failure =
+                Some(Failure { phase: Phase::Collect, kind: FailureKind::Parser, reason: format!("{}{reason}", of(workload)) });
         }
         reading.problems.extend(parsed.problems);
         reading.metrics.extend(parsed.metrics);
     }
-    let wall = (exit.finished_ns - exit.started_ns) as f64 / 1e9;
-    reading.metrics.extend(Observation::finite("wall", wall, Unit::SECOND));
+    // A daemon stamps the start after its start call: a command of a few milliseconds can end before it began.
+    if exit.finished_ns > exit.started_ns {
+        let wall = (exit.finished_ns - exit.started_ns) as f64 / 1e9;
+        reading.metrics.extend(Observation::finite("wall", wall, Unit::SECOND));
+    } else {
+        reading.problems.push(format!("{}the engine's stamps say that it ended before it began: too short for them", of(workload)));
+    }
     reading
 }
 
@@ -62,8 +69,9 @@ pub(super) fn last_words(output: &Output) -> Option<String> {
 /// Marks what a sceptic would leave out.
 pub(super) fn taint(row: &mut TrialRow, design: &Design) {
     let limit = design.min_window.as_secs_f64();
-    let walls = row.metrics.iter().filter(|m| m.name == "wall" || m.name.ends_with(".wall"));
-    if walls.map(|m| m.value).fold(f64::INFINITY, f64::min) < limit {
+    let walls = row.metrics.iter().filter(|m| m.name == "wall" || m.name.ends_with(".wall")).map(|m| m.value);
+    let shortest = walls.reduce(f64::min).unwrap_or(0.0);
+    if row.outcome == Outcome::Ok && shortest < limit {
         row.taints.push(TOO_SHORT.to_owned());
     }
 }

@@ -1,7 +1,7 @@
 //! One attempt at one trial: create, start together, measure, collect, tear down.
 
 use super::{Shared, readings};
-use crate::engine::{Created, Engine, EngineError, Exit, Output, UnitName};
+use crate::engine::{Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::measure::window::{Closed, Watched, Window};
 use crate::model::event::Attested;
 use crate::model::metric::Observation;
@@ -31,6 +31,7 @@ impl Measured {
 struct Unit<'t> {
     workload: &'t WorkloadSpec,
     engine: &'t dyn Engine,
+    image: Option<&'t Image>,
     created: Option<Created>,
 }
 
@@ -44,11 +45,15 @@ pub(super) async fn run(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName) 
                 Place::Host => shared.host.as_deref().expect("the preflight opened the host"),
                 Place::Container => &*shared.engines[&spec.engine],
             };
-            Unit { workload, engine, created: None }
+            let image = match workload.unit.place {
+                Place::Host => None,
+                Place::Container => workload.unit.image.as_ref().and_then(|source| shared.images.get(&spec.engine, source)),
+            };
+            Unit { workload, engine, image, created: None }
         })
         .collect();
     let mut measured = Measured::default();
-    if let Err(failure) = phases(shared, spec, name, &mut units, &mut measured).await {
+    if let Err(failure) = phases(shared, name, &mut units, &mut measured).await {
         measured.fail(failure);
     }
     if let Err(failure) = teardown(shared, &units).await {
@@ -57,18 +62,22 @@ pub(super) async fn run(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName) 
     (!shared.cancel.is_cancelled() || measured.failure.is_none() && !measured.metrics.is_empty()).then_some(measured)
 }
 
-async fn phases(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName, units: &mut [Unit<'_>], measured: &mut Measured) -> Result<(), Failure> {
+async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], measured: &mut Measured) -> Result<(), Failure> {
     let limits = &shared.job.limits;
     for unit in units.iter_mut() {
         let own = UnitName { unit: unit.workload.name.clone(), ..name.clone() };
-        let image = unit.workload.unit.image.as_ref().and_then(|source| shared.images.get(&spec.engine, source));
-        unit.created = Some(limited(Phase::Create, limits.create, unit.engine.create(&own, &unit.workload.unit, image)).await?);
+        unit.created = Some(limited(Phase::Create, limits.create, unit.engine.create(&own, &unit.workload.unit, unit.image)).await?);
         if shared.cancel.is_cancelled() {
             return Ok(());
         }
     }
     let window = Window::open(&shared.job.layout, units.iter().filter_map(watched).collect());
-    let started = join_all(units.iter().filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Start, limits.start, unit.engine.start(created))))).await;
+    let started = join_all(
+        units
+            .iter()
+            .filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Start, limits.start, unit.engine.start(created)))),
+    )
+    .await;
     let exits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
             measured.fail(failure);
@@ -78,21 +87,26 @@ async fn phases(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName, units: &
     };
     let closed = window.close();
     measured.attested = closed.units.iter().flat_map(|unit| unit.attested.clone()).collect();
+    if shared.cancel.is_cancelled() && exits.iter().any(Option::is_none) {
+        return Ok(());
+    }
+    collect(shared, units, exits, &closed, measured).await;
     if let Some(wrong) = measured.attested.iter().find(|a| a.differs()) {
         let found = wrong.found.as_deref().unwrap_or("nothing");
         let reason = format!("`{}`: asked for {} = {}, the kernel says {found} ({})", wrong.unit, wrong.setting, wrong.asked, wrong.source);
         measured.fail(Failure { phase: Phase::Attest, kind: FailureKind::Attestation, reason });
     }
-    if shared.cancel.is_cancelled() && exits.iter().any(Option::is_none) {
-        return Ok(());
-    }
-    collect(shared, units, exits, &closed, measured).await;
     Ok(())
 }
 
 fn watched(unit: &Unit<'_>) -> Option<Watched> {
     let created = unit.created.as_ref()?;
-    Some(Watched { unit: unit.workload.name.clone(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.workload.unit.limits.clone() })
+    Some(Watched {
+        unit: unit.workload.name.clone(),
+        cgroup: created.cgroup.clone(),
+        leaf: created.leaf.clone(),
+        limits: unit.workload.unit.limits.clone(),
+    })
 }
 
 /// Waits for one workload's exit; none when cancelled.
@@ -125,6 +139,7 @@ async fn collect(
         };
         match exits.next().flatten() {
             Some(Ok(exit)) => {
+                measured.attested.extend(image_attested(unit, &exit));
                 let mut failure = readings::judge(unit.workload, &exit);
                 let mut reading = readings::read(unit.workload, &exit, &output);
                 if let Some(failure) = &mut failure
@@ -135,7 +150,11 @@ async fn collect(
                 if let Some(failure) = failure.or(reading.failure) {
                     measured.fail(failure);
                 }
-                let own = closed.units.iter().filter(|counted| counted.unit == unit.workload.name).flat_map(|counted| counted.observations.clone());
+                let own = closed
+                    .units
+                    .iter()
+                    .filter(|counted| counted.unit == unit.workload.name)
+                    .flat_map(|counted| counted.observations.clone());
                 reading.metrics.extend(own);
                 for mut metric in reading.metrics {
                     if several {
@@ -154,13 +173,26 @@ async fn collect(
     }
 }
 
+/// Whether the container ran from the image that was made ready for it.
+fn image_attested(unit: &Unit<'_>, exit: &Exit) -> Option<Attested> {
+    let wanted = unit.image?;
+    Some(Attested {
+        unit: unit.workload.name.clone(),
+        setting: "image".to_owned(),
+        asked: wanted.digest.clone(),
+        found: exit.image.clone(),
+        source: "engine".to_owned(),
+    })
+}
+
 /// Removes every unit; all are tried, the first failure is told.
 async fn teardown(shared: &Shared<'_>, units: &[Unit<'_>]) -> Result<(), Failure> {
     if shared.job.keep {
         return Ok(());
     }
     let limit = shared.job.limits.teardown;
-    let removals = units.iter().filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Teardown, limit, unit.engine.remove(created))));
+    let removals =
+        units.iter().filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Teardown, limit, unit.engine.remove(created))));
     join_all(removals).await.into_iter().collect()
 }
 

@@ -14,7 +14,7 @@ pub const JOURNAL_FORMAT: u32 = 1;
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
     /// The run began, or went on after an interruption.
-    RunStarted(RunStarted),
+    RunStarted(Box<RunStarted>),
     /// An image is ready on the engine.
     ImageReady {
         /// What was asked for.

@@ -39,6 +39,8 @@ pub struct RunSummary {
     pub seed: u64,
     /// Blocks that it planned.
     pub blocks: u32,
+    /// Images that were made ready: what was asked for, and the digest of what ran.
+    pub images: Vec<(String, String)>,
     /// Its circumstances.
     pub started: RunStarted,
     /// Whether every trial of its plan has a row.
@@ -69,4 +71,6 @@ pub struct MetricColumn {
     pub better: Option<Better>,
     /// Whether verdicts are about this one.
     pub primary: bool,
+    /// Whether the manifest declares it: only these are compared, all are shown.
+    pub declared: bool,
 }

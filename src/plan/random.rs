@@ -13,7 +13,7 @@ impl Random {
     }
 
     /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -27,11 +27,11 @@ impl Random {
     /// When `bound` is 0.
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "a bound of at least 1");
-        let mut product = u64::from(self.next() as u32) * u64::from(bound);
+        let mut product = u64::from(self.next_u64() as u32) * u64::from(bound);
         if (product as u32) < bound {
             let threshold = bound.wrapping_neg() % bound;
             while (product as u32) < threshold {
-                product = u64::from(self.next() as u32) * u64::from(bound);
+                product = u64::from(self.next_u64() as u32) * u64::from(bound);
             }
         }
         (product >> 32) as u32
@@ -62,7 +62,7 @@ mod tests {
     #[test]
     fn the_stream_is_the_published_one() {
         let mut random = Random::new(1_234_567);
-        let first: Vec<u64> = (0..5).map(|_| random.next()).collect();
+        let first: Vec<u64> = (0..5).map(|_| random.next_u64()).collect();
         assert_eq!(
             first,
             [

@@ -14,7 +14,8 @@ pub fn history(loaded: &Loaded) -> History {
     let mut seconds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for run in &loaded.runs {
         let last: BTreeMap<&str, usize> = run.rows.iter().enumerate().map(|(index, row)| (row.trial.as_str(), index)).collect();
-        let kept = run.rows.iter().enumerate().filter(|(index, row)| last[row.trial.as_str()] == *index && !row.variant.ends_with(AA_SUFFIX));
+        let kept =
+            run.rows.iter().enumerate().filter(|(index, row)| last[row.trial.as_str()] == *index && !row.variant.ends_with(AA_SUFFIX));
         let rows: Vec<&TrialRow> = kept.map(|(_, row)| row).collect();
         for row in &rows {
             let past = history.entry(row.variant.clone()).or_default();

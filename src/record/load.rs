@@ -20,6 +20,8 @@ pub struct RunRecord {
     pub plan: SavedPlan,
     /// Its circumstances at the first start; none when it was killed before its first event.
     pub started: Option<RunStarted>,
+    /// Images that were made ready: what was asked for, and the digest of what ran.
+    pub images: Vec<(String, String)>,
     /// Its rows in the order of the journal.
     pub rows: Vec<TrialRow>,
     /// Warnings, each once.
@@ -47,7 +49,7 @@ pub fn load(store: &Store) -> Result<Loaded, RecordError> {
         runs.push(load_run(RunFolder::existing(folder))?);
     }
     let at = |run: &RunRecord| run.started.as_ref().map_or(String::new(), |s| s.at.clone());
-    runs.sort_by(|a, b| (at(a), a.folder.name()).cmp(&(at(b), b.folder.name())));
+    runs.sort_by_cached_key(|run| (at(run), run.folder.name()));
     Ok(Loaded { runs })
 }
 
@@ -62,17 +64,29 @@ fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {
     if plan.format > FORMAT {
         return Err(RecordError::TooNew { path, found: plan.format, known: FORMAT });
     }
-    let mut run = RunRecord { folder, plan, started: None, rows: Vec::new(), warnings: Vec::new(), presented: None, finished: false };
+    let mut run = RunRecord {
+        folder,
+        plan,
+        started: None,
+        images: Vec::new(),
+        rows: Vec::new(),
+        warnings: Vec::new(),
+        presented: None,
+        finished: false,
+    };
     for event in read_journal(&run.folder.journal())? {
         match event {
             Event::RunStarted(started) => {
-                run.started.get_or_insert(started);
+                run.started.get_or_insert(*started);
+            }
+            Event::ImageReady { image, digest, .. } if !run.images.contains(&(image.clone(), digest.clone())) => {
+                run.images.push((image, digest))
             }
             Event::TrialFinished(row) => run.rows.push(*row),
             Event::Warned { message, .. } if !run.warnings.contains(&message) => run.warnings.push(message),
             Event::Presented(presented) => run.presented = Some(*presented),
             Event::RunFinished { .. } => run.finished = true,
-            Event::ImageReady { .. } | Event::TrialStarted { .. } | Event::RunInterrupted { .. } | Event::Warned { .. } => {}
+            Event::TrialStarted { .. } | Event::RunInterrupted { .. } | Event::Warned { .. } | Event::ImageReady { .. } => {}
         }
     }
     Ok(run)
@@ -121,7 +135,14 @@ fn add_run(results: &mut Results, run: RunRecord, derived: &Derived) {
     let Some(started) = run.started else { return };
     let index = results.runs.len();
     let blocks = run.plan.trials.iter().map(|t| t[0]).max().unwrap_or(0);
-    results.runs.push(RunSummary { run: run.folder.name(), seed: run.plan.seed, blocks, started, finished: run.finished });
+    results.runs.push(RunSummary {
+        run: run.folder.name(),
+        seed: run.plan.seed,
+        blocks,
+        images: run.images,
+        started,
+        finished: run.finished,
+    });
     run.warnings.into_iter().for_each(|warning| add_once(&mut results.warnings, warning));
     let known: HashMap<String, usize> = results.variants.iter().enumerate().map(|(i, v)| (v.id.clone(), i)).collect();
     let mut newest: HashMap<String, usize> = HashMap::new();
@@ -162,7 +183,13 @@ fn columns(results: &Results, presented: &Presented) -> Vec<MetricColumn> {
         let known = presented.dictionary.iter().find(|metric| metric.name == name);
         let better: Option<Better> = own.and_then(|m| m.better).or(known.and_then(|m| m.better));
         let unit = seen.get(name).cloned().or(own.and_then(|m| m.unit.clone())).or(known.and_then(|m| m.unit.clone())).unwrap_or(Unit::ONE);
-        columns.push(MetricColumn { name: name.to_owned(), unit, better, primary: own.is_some_and(|m| m.primary) });
+        columns.push(MetricColumn {
+            name: name.to_owned(),
+            unit,
+            better,
+            primary: own.is_some_and(|m| m.primary),
+            declared: own.is_some(),
+        });
     }
     columns
 }

@@ -59,16 +59,21 @@ impl Gallery<'_> {
     }
 
     /// Where the numbers come from, in one line.
-    fn subtitle(&self, kind: &str) -> String {
+    fn subtitle(&self) -> String {
         let newest = self.results.runs.last();
         let host = newest.map(|run| &run.started.host);
-        let machine = host.map(|h| format!("{} x {}", h.cpus, if h.cpu_model.is_empty() { &h.arch } else { &h.cpu_model })).unwrap_or_default();
+        let machine =
+            host.map(|h| format!("{} x {}", h.cpus, if h.cpu_model.is_empty() { &h.arch } else { &h.cpu_model })).unwrap_or_default();
         let date = newest.map(|run| run.started.at.chars().take(10).collect::<String>()).unwrap_or_default();
-        let counted: Vec<_> = self.results.rows.iter().filter(|row| row.variant.is_some() && !row.superseded && row.row.outcome == Outcome::Ok).collect();
+        let counted: Vec<_> =
+            self.results.rows.iter().filter(|row| row.variant.is_some() && !row.superseded && row.row.outcome == Outcome::Ok).collect();
         let clean = counted.iter().filter(|row| row.row.taints.is_empty()).count();
         let blocks: u32 = self.results.runs.iter().map(|run| run.blocks).sum();
         let seed = newest.map(|run| run.seed.to_string()).unwrap_or_default();
-        format!("{kind} · {blocks} randomised blocks, seed {seed} · clean {clean} of {} trials (hollow: flagged) · {machine} · {date}", counted.len())
+        format!(
+            "{blocks} randomised blocks, seed {seed} · clean {clean} of {} trials (hollow: flagged) · {machine} · {date}",
+            counted.len()
+        )
     }
 
     fn points(&self, variant: usize) -> Vec<Point> {
@@ -103,16 +108,14 @@ impl Gallery<'_> {
             if numbers.len() < 2 || numbers.len() != summary.levels.len() {
                 continue;
             }
-            let levels = summary.levels.iter().zip(&numbers).map(|(text, value)| LevelMark { text: text.to_string(), value: *value }).collect();
+            let levels =
+                summary.levels.iter().zip(&numbers).map(|(text, value)| LevelMark { text: text.to_string(), value: *value }).collect();
             let series = self.series(factor);
             if series.is_empty() || series.len() > MOST_SERIES {
                 continue;
             }
             let chart = Scaling {
-                heading: Heading {
-                    title: self.results.presentation.title.clone(),
-                    subtitle: self.subtitle("every trial a point, line through the medians, bars: 95 % order-statistic interval from n = 6"),
-                },
+                heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.subtitle() },
                 measure: self.measure(),
                 factor: summary.name.to_string(),
                 levels,
@@ -143,12 +146,21 @@ impl Gallery<'_> {
             let Some(level) = others.get(factor).copied() else { continue };
             others.remove(factor);
             let estimate = self.level(index);
-            let cell = Cell { level: level as usize, points: self.points(index), median: estimate.map(|e| e.median), interval: interval(estimate) };
+            let cell = Cell {
+                level: level as usize,
+                points: self.points(index),
+                median: estimate.map(|e| e.median),
+                interval: interval(estimate),
+            };
             if let Some((_, series)) = found.iter_mut().find(|(key, _)| *key == others) {
                 series.cells.push(cell);
             } else {
                 let names = self.results.factors.iter().enumerate().filter(|(other, _)| *other != factor);
-                let label = names.zip(&others).map(|((_, f), level)| format!("{}={}", f.name, f.levels[*level as usize])).collect::<Vec<_>>().join(", ");
+                let label = names
+                    .zip(&others)
+                    .map(|((_, f), level)| format!("{}={}", f.name, f.levels[*level as usize]))
+                    .collect::<Vec<_>>()
+                    .join(", ");
                 let baseline = &self.results.variants[self.results.baseline].levels;
                 let is_baseline = baseline.iter().enumerate().filter(|(other, _)| *other != factor).map(|(_, level)| level).eq(&others);
                 let role = if is_baseline && !others.is_empty() { Role::Baseline } else { Role::Plain };
@@ -168,10 +180,7 @@ impl Gallery<'_> {
         let rows: Vec<Row> = order.into_iter().map(|variant| self.row(variant)).collect();
         rows.chunks(ROWS_PER_PAGE)
             .map(|rows| Strip {
-                heading: Heading {
-                    title: self.results.presentation.title.clone(),
-                    subtitle: self.subtitle("every trial a point, tick: median, band: 95 % order-statistic interval from n = 6"),
-                },
+                heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.subtitle() },
                 measure: self.measure(),
                 rows: rows.to_vec(),
                 form: Form::Points,

@@ -31,7 +31,12 @@ pub enum ReportError {
 ///
 /// # Errors
 /// When a chart, table or the page cannot be made.
-pub fn render(results: &Results, analysis: &Analysis, fonts: &charts::Fonts, template: Option<&str>) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
+pub fn render(
+    results: &Results,
+    analysis: &Analysis,
+    fonts: &charts::Fonts,
+    template: Option<&str>,
+) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
     let mut files = Vec::new();
     let tables: [(&str, Vec<u8>); 5] = [
         ("trials.csv", tables::trials_csv(results)),

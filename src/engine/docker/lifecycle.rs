@@ -195,7 +195,7 @@ pub(super) async fn wait(docker: &Docker, unit: &Created) -> Result<Exit, Engine
     let waited = answer.unwrap_or_else(|| Err("no answer".into())).map_err(call)?;
     let found = docker.client.inspect_container(&unit.id, None).await.map_err(|error| failed("read the exit", &error))?;
     let state = found.state.ok_or_else(|| call("the engine says nothing of its state".into()))?;
-    read_exit(&program, waited, &state)
+    Ok(Exit { image: found.image, ..read_exit(&program, waited, &state)? })
 }
 
 fn read_exit(program: &str, waited: i64, state: &ContainerState) -> Result<Exit, EngineError> {
@@ -216,7 +216,7 @@ fn read_exit(program: &str, waited: i64, state: &ContainerState) -> Result<Exit,
         stamp.map(jiff::Timestamp::as_nanosecond).filter(|ns| *ns > 0).ok_or_else(|| call(format!("the engine tells no {what} time")))
     };
     let (started_ns, finished_ns) = (stamp(&state.started_at, "start")?, stamp(&state.finished_at, "finish")?);
-    Ok(Exit { code, oom: state.oom_killed.unwrap_or(false), started_ns, finished_ns })
+    Ok(Exit { code, oom: state.oom_killed.unwrap_or(false), image: None, started_ns, finished_ns })
 }
 
 /// Kills and removes a container, and sees that it is gone.
@@ -269,7 +269,7 @@ mod tests {
     #[test]
     fn stamps_keep_their_nanoseconds_and_their_offset() {
         let read = read_exit("p", 7, &state(Some(7), "1970-01-01T00:00:01.000000005Z", "1970-01-01T02:00:02.5+02:00")).expect("exit");
-        assert_eq!(read, Exit { code: 7, oom: false, started_ns: 1_000_000_005, finished_ns: 2_500_000_000 });
+        assert_eq!(read, Exit { code: 7, oom: false, image: None, started_ns: 1_000_000_005, finished_ns: 2_500_000_000 });
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl Engine for FakeEngine {
             let finished_ns = started_ns + (wait.wall_ms * 1e6).round() as i128;
             let mut state = self.state();
             state.clock_ns = state.clock_ns.max(finished_ns);
-            Ok(Exit { code: wait.exit, oom: wait.oom, started_ns, finished_ns })
+            Ok(Exit { code: wait.exit, oom: wait.oom, image: None, started_ns, finished_ns })
         })
     }
 

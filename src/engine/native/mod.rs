@@ -145,7 +145,7 @@ impl Engine for NativeEngine {
                     self.unit(unit, "wait for")?;
                     let code = unit::code(status).ok_or_else(|| failed("wait for", &unit.id, "it has no exit code"))?;
                     let oom = self.control.oom_killed(&process.cgroup);
-                    Ok(Exit { code, oom, started_ns: started_ns.into(), finished_ns: finished_ns.into() })
+                    Ok(Exit { code, oom, image: None, started_ns: started_ns.into(), finished_ns: finished_ns.into() })
                 }
                 Progress::Lost(error) | Progress::NotStarted(error) => Err(failed("wait for", &unit.id, error)),
                 Progress::Waiting | Progress::Running => Err(failed("wait for", &unit.id, "it has not ended")),
