@@ -43,9 +43,10 @@ impl HostFacts {
             found.push(format!("CPUs: {} -> {}", other.cpus, self.cpus));
         }
         // The kernel keeps some memory for itself, and not always the same.
-        let gibibytes = |facts: &Self| (facts.memory_bytes as f64 / (1_u64 << 30) as f64).round();
-        if gibibytes(self) != gibibytes(other) {
-            found.push(format!("memory: {} GiB -> {} GiB", gibibytes(other), gibibytes(self)));
+        let (new, old) = (self.memory_bytes as f64, other.memory_bytes as f64);
+        if (new - old).abs() > 0.05 * new.max(old) {
+            let gibibytes = |bytes: f64| (bytes / f64::from(1 << 30)).round();
+            found.push(format!("memory: {} GiB -> {} GiB", gibibytes(old), gibibytes(new)));
         }
         found
     }
