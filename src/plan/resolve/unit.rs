@@ -157,16 +157,10 @@ fn files(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Vec<Fil
         });
         let content = match problems.some_text(item, "template") {
             None => problems.some_text(item, "content").unwrap_or_default(),
-            Some(name) => match context.templates.iter().find(|(known, _)| *known == name) {
-                None => {
-                    problems.error(item, format!("template `{name}` was not loaded"));
-                    String::new()
-                }
-                Some((_, text)) => bind::render_file(&name, text, item.span, context.scope).unwrap_or_else(|problem| {
-                    problems.0.push(*problem);
-                    String::new()
-                }),
-            },
+            Some(name) => bind::render_file(&name, context.templates, item.span, context.scope).unwrap_or_else(|problem| {
+                problems.0.push(*problem);
+                String::new()
+            }),
         };
         files.push(FileSpec { target, content, mode: mode.unwrap_or(0o644) });
     }
