@@ -19,7 +19,7 @@ const ABSURD: f64 = 1000.0;
 /// Why an effect is undecided, and what would decide about a difference of `target` (a fraction) in a family of `family` comparisons.
 pub(super) fn why(effect: &Effect, target: f64, family: usize) -> String {
     if effect.p_adjusted.is_some_and(|p| p <= ALPHA) {
-        return "a caution above forbids a verdict".to_owned();
+        return "a caution forbids a verdict".to_owned();
     }
     let Some(detectable) = effect.detectable else {
         return match effect.n {
