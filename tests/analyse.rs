@@ -1,6 +1,6 @@
 //! The analysis against known answers, invariances, degenerate inputs, and noise without an effect.
 
-use shakedown::analyse::{analyse, benjamini_hochberg, blocks_needed, holm, level, median_ranks};
+use shakedown::analyse::{analyse, benjamini_hochberg, blocks_needed, holm, level, median_ranks, too_short};
 use shakedown::model::estimate::{Analysis, Comparison, Effect, Subject, Verdict};
 use shakedown::model::event::{JOURNAL_FORMAT, RunStarted, TrialRow};
 use shakedown::model::experiment::{Design, Presentation};
@@ -434,9 +434,37 @@ fn cautions_name_short_windows_and_failures() {
     let replaced = ResultRow { superseded: true, ..failed.clone() };
     results.rows.extend([failed, replaced]);
     let said = analyse(&results).cautions;
-    assert!(said[0].starts_with("too short: variant `f=v` median window 0.05 s < 1 s (3 of 3 trials)"), "{said:?}");
+    assert_eq!(
+        said[0],
+        "too short to trust: `f=v` (median window 0.05 s, 3 of 3 trials); below 1 s start-up swamps what is compared, so no verdict on them \
+         holds: raise the work so that a trial lasts at least 1 s, or set `design.min_window` if a short window is meant"
+    );
     assert!(said[1].starts_with("1 of 7 trials failed; no number holds them") && said[1].ends_with("`f=v`"), "{said:?}");
     assert_eq!(said.len(), 2);
+    assert_eq!(too_short(&results).into_iter().collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn one_short_trial_of_three_is_said_and_damns_nothing() {
+    let mut results = of(&[1.0, 1.1, 0.9], &[("v", &[1.0, 1.1, 0.9])]);
+    let copy = add_variant(&mut results, "base#aa", &["workload"]);
+    for row in &mut results.rows[2..4] {
+        row.row.taints.push("too-short".into());
+    }
+    assert_eq!(too_short(&results).len(), 0);
+    let said = analyse(&results).cautions;
+    let expected =
+        "some trials were shorter than 1 s: `f=base` (median window 0.9 s, 1 of 3 trials) and `f=v` (median window 1 s, 1 of 3 trials);";
+    assert!(said[0].starts_with(expected), "{said:?}");
+    for block in 1..=3 {
+        let mut row = row(&results, copy, block, &[("wall", 0.5)]);
+        row.row.taints.push("too-short".into());
+        results.rows.push(row);
+    }
+    assert_eq!(too_short(&results).into_iter().collect::<Vec<_>>(), [copy]);
+    results.design.min_window = Duration::from_millis(2500);
+    let said = analyse(&results).cautions;
+    assert!(said[0].starts_with("too short to trust: `f=base#aa`") && said[0].contains("at least 2.5 s"), "{said:?}");
 }
 
 /// A 64-bit xorshift with a multiplication, and normal numbers from pairs of uniform ones.

@@ -41,7 +41,8 @@ fn row(label: &str, role: Role, values: &[f64]) -> Row {
 }
 
 fn levels(texts: &[&str]) -> Vec<LevelMark> {
-    texts.iter().map(|text| LevelMark { text: (*text).to_owned(), value: text.parse().expect("a number") }).collect()
+    let level = |text: &&str| LevelMark { text: (*text).to_owned(), value: text.parse().expect("a number"), remark: String::new() };
+    texts.iter().map(level).collect()
 }
 
 fn cpus() -> Scaling {
@@ -59,6 +60,7 @@ fn cpus() -> Scaling {
         levels: levels(&["0.25", "0.5", "1", "2"]),
         series: vec![Series { label: String::new(), role: Role::Plain, hue: None, cells }],
         ideal: Some(Ideal::Inverse),
+        anchor: Some(2),
     }
 }
 
@@ -95,6 +97,7 @@ fn many_series() -> Scaling {
         levels: levels(&["1", "2", "4", "8"]),
         series: series.collect(),
         ideal: Some(Ideal::Proportional),
+        anchor: None,
     }
 }
 

@@ -21,7 +21,7 @@ const MOST_NAMED: usize = 4;
 
 /// All cautions, the gravest first. User's words stand in backticks.
 pub(super) fn cautions(results: &Results, observed: &Observed, found: &Found) -> Vec<String> {
-    let mut said = Vec::new();
+    let mut said: Vec<String> = said_too_short(results);
     if let Some((limit, taken)) = found.distrusted {
         said.push(format!(
             "the experiment calls two identical configurations different (the A/A control): something other than the factors moves the \
@@ -30,7 +30,6 @@ pub(super) fn cautions(results: &Results, observed: &Observed, found: &Found) ->
             if taken > 0 { format!("; {} set to undecided", counted(taken, "verdict was", "verdicts were")) } else { String::new() },
         ));
     }
-    said.extend(too_short(results));
     said.extend(few_blocks(results, found));
     said.extend(failed(results));
     said.extend(no_ratio(results, observed, found));
@@ -38,41 +37,85 @@ pub(super) fn cautions(results: &Results, observed: &Observed, found: &Found) ->
     said
 }
 
-fn too_short(results: &Results) -> Vec<String> {
-    let mut windows: BTreeMap<usize, (Vec<f64>, usize)> = BTreeMap::new();
-    let mut good: BTreeMap<usize, usize> = BTreeMap::new();
-    for row in &results.rows {
-        let Some(variant) = counts(row) else { continue };
-        *good.entry(variant).or_default() += 1;
-        if row.row.taints.iter().any(|taint| taint == TOO_SHORT) {
-            let (seconds, trials) = windows.entry(variant).or_default();
-            let walls = row.row.metrics.iter().filter(|o| o.name == "wall" || o.name.ends_with(".wall"));
-            seconds.extend(walls.map(|wall| wall.value).reduce(f64::min));
-            *trials += 1;
+/// The good trials of one variant that were flagged as too short.
+#[derive(Default)]
+struct Windows {
+    /// The window of each, in seconds.
+    seconds: Vec<f64>,
+    flagged: usize,
+    good: usize,
+}
+
+impl Windows {
+    /// By variant, where there is one flagged trial at least.
+    fn of(results: &Results) -> BTreeMap<usize, Self> {
+        let mut all: BTreeMap<usize, Self> = BTreeMap::new();
+        for row in &results.rows {
+            let Some(variant) = counts(row).filter(|variant| *variant < results.variants.len()) else { continue };
+            let windows = all.entry(variant).or_default();
+            windows.good += 1;
+            if row.row.taints.iter().any(|taint| taint == TOO_SHORT) {
+                let walls = row.row.metrics.iter().filter(|o| o.name == "wall" || o.name.ends_with(".wall"));
+                windows.seconds.extend(walls.map(|wall| wall.value).reduce(f64::min));
+                windows.flagged += 1;
+            }
         }
+        all.retain(|_, windows| windows.flagged > 0);
+        all
     }
+
+    /// Whether so many are too short that no verdict is worth anything.
+    fn is_hopeless(&self) -> bool {
+        self.flagged * 2 >= self.good
+    }
+
+    fn words(&self) -> String {
+        let window = level(self.seconds.clone()).map_or(String::new(), |all| format!("median window {} s, ", short(all.median)));
+        format!("{window}{} of {}", self.flagged, counted(self.good, "trial", "trials"))
+    }
+}
+
+/// The variants of which at least half of the good trials had too short a window: no verdict about them is worth anything.
+#[must_use]
+pub fn too_short(results: &Results) -> BTreeSet<usize> {
+    Windows::of(results).into_iter().filter(|(_, windows)| windows.is_hopeless()).map(|(variant, _)| variant).collect()
+}
+
+fn said_too_short(results: &Results) -> Vec<String> {
+    let (hopeless, some): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        Windows::of(results).into_iter().partition(|(_, windows)| windows.is_hopeless());
     let limit = short(results.design.min_window.as_secs_f64());
-    let median = |seconds: &[f64]| level(seconds.to_vec()).map(|estimate| estimate.median);
-    if windows.len() > MOST_NAMED {
-        let medians: Vec<f64> = windows.values().filter_map(|(seconds, _)| median(seconds)).collect();
-        let range = level(medians).map_or(String::new(), |all| format!(", median windows {} to {} s", short(all.min), short(all.max)));
-        let variants = counted(windows.len(), "variant", "variants");
-        return vec![format!(
-            "too short: {variants}{range}, below {limit} s: start-up swamps what is compared; give the workload more work"
-        )];
+    let change = format!("raise the work so that a trial lasts at least {limit} s, or set `design.min_window` if a short window is meant");
+    let mut said = Vec::new();
+    if !hopeless.is_empty() {
+        said.push(format!(
+            "too short to trust: {}; below {limit} s start-up swamps what is compared, so no verdict on them holds: {change}",
+            of_windows(results, &hopeless)
+        ));
     }
-    windows
-        .iter()
-        .filter_map(|(variant, (seconds, trials))| {
-            let id = &results.variants.get(*variant)?.id;
-            let window = median(seconds).map_or(String::new(), |m| format!(" median window {} s < {limit} s", short(m)));
-            let of = good.get(variant).copied().unwrap_or(*trials);
-            Some(format!(
-                "too short: variant `{id}`{window} ({trials} of {}): start-up swamps what is compared; give the workload more work",
-                counted(of, "trial", "trials")
-            ))
-        })
-        .collect()
+    if !some.is_empty() {
+        said.push(format!("some trials were shorter than {limit} s: {}; {change}", of_windows(results, &some)));
+    }
+    said
+}
+
+/// The variants with their windows. The A/A copy is the baseline again, and is named only where nothing else could be.
+fn of_windows(results: &Results, all: &BTreeMap<usize, Windows>) -> String {
+    let is_copy = |variant: usize| results.variants[variant].id.ends_with(AA_SUFFIX);
+    let wanted: Vec<_> = all.iter().filter(|(variant, _)| all.len() == 1 || !is_copy(**variant)).collect();
+    let name = |(variant, windows): &(&usize, &Windows)| format!("`{}` ({})", results.variants[**variant].id, windows.words());
+    let mut names: Vec<String> = wanted.iter().take(MOST_NAMED).map(name).collect();
+    if let more @ 1.. = wanted.len().saturating_sub(MOST_NAMED) {
+        names.push(format!("{more} more"));
+    }
+    joined(&names)
+}
+
+fn joined(names: &[String]) -> String {
+    match names {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 fn few_blocks(results: &Results, found: &Found) -> Vec<String> {

@@ -16,6 +16,7 @@ mod power;
 mod student;
 mod verdict;
 
+pub use cautions::too_short;
 pub use families::primary;
 pub use holm::{benjamini_hochberg, holm};
 pub use order_statistics::{level, median_ranks};

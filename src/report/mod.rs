@@ -56,6 +56,17 @@ pub fn render(
     Ok(files)
 }
 
+/// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and without the
+/// control characters that a person's texts may hold. Beyond 20 comparisons a sentence says how many there are; the last one says when
+/// more blocks would help.
+#[must_use]
+pub fn answers(results: &Results, analysis: &Analysis) -> Vec<String> {
+    let (mut said, all) = templates::answers(results, analysis, templates::Form::Plain);
+    let more = page::more(all, said.len(), "comparison", "in the report");
+    said.extend([more, templates::advice(results, analysis)].into_iter().filter(|line| !line.is_empty()));
+    said
+}
+
 /// Every text that charts may show, to find out which characters a font must have.
 #[must_use]
 pub fn texts(results: &Results) -> Vec<String> {

@@ -2,7 +2,8 @@
 
 use super::templates::markdown::{link, sentence, text};
 use super::templates::view::{Chart, View};
-use super::templates::{self, TemplateError};
+use super::templates::{self, Form, TemplateError};
+use crate::analyse::too_short;
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
 
@@ -37,7 +38,7 @@ pub fn page(results: &Results, analysis: &Analysis, charts: &[ChartRef], templat
 }
 
 fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
-    let (answers, all_answers) = templates::answers(results, analysis);
+    let (answers, all_answers) = templates::answers(results, analysis, Form::Page);
     let (failures, all_failures) = templates::failures(results);
     let (attested, all_attested) = templates::attested(results);
     let (levels, other_levels) = templates::levels(results, analysis);
@@ -45,10 +46,12 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
     View {
         title: text(title),
         question: text(&results.presentation.question),
+        alert: if too_short(results).is_empty() { "WARNING" } else { "CAUTION" }.to_owned(),
         cautions: analysis.cautions.iter().map(|caution| capital(&sentence(caution))).collect(),
         warnings: results.warnings.iter().map(|warning| capital(&sentence(warning))).collect(),
         more_answers: more(all_answers, answers.len(), "comparison", "in the tables below"),
         answers,
+        advice: templates::advice(results, analysis),
         verdicts: templates::verdicts(results, analysis),
         charts: charts.iter().map(|chart| Chart { file: link(&chart.file), alt: text(&chart.alt) }).collect(),
         levels,
@@ -65,7 +68,7 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
 }
 
 /// "... and 3 more settings in the journal", or nothing.
-fn more(all: usize, shown: usize, what: &str, place: &str) -> String {
+pub(super) fn more(all: usize, shown: usize, what: &str, place: &str) -> String {
     match all.saturating_sub(shown) {
         0 => String::new(),
         1 => format!("… and 1 more {what} {place}."),

@@ -2,7 +2,7 @@
 //!
 //! From the paper upwards: `raster` and `font` put shapes and letters on pixels, `png` encodes them, `canvas` speaks logical
 //! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
-//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes. A kind
+//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes; `ideal` is the line of perfect scaling. A kind
 //! ([`Scaling`], [`Strip`]) only says what stands where.
 //!
 //! House rules: Okabe-Ito colours with a shape beside each, the baseline black and its control grey, labels at the things
@@ -12,6 +12,7 @@
 mod canvas;
 mod font;
 mod frame;
+mod ideal;
 mod number;
 mod palette;
 mod png;
@@ -24,8 +25,9 @@ mod text;
 
 pub use font::{FontError, Fonts, Weight};
 pub use frame::Heading;
+pub use ideal::Ideal;
 pub use palette::Role;
-pub use scaling::{Cell, Ideal, LevelMark, Scaling, Series};
+pub use scaling::{Cell, LevelMark, Scaling, Series};
 pub use strip::{Form, Row, Strip};
 
 use crate::model::metric::{Better, Unit};

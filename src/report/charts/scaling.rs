@@ -3,6 +3,7 @@
 use super::canvas::{Align, Canvas, Hand, Picture, Rect, Spot, Stroke, picture};
 use super::font::Fonts;
 use super::frame::{self, HEIGHT, Header, Heading, Key, MARGIN, SMALL, Sign, TEXT, WIDTH};
+use super::ideal::Ideal;
 use super::palette::{self, AXIS, GRID, INK, MUTED, Role};
 use super::scale::{Scale, Zero};
 use super::swarm;
@@ -26,8 +27,10 @@ pub struct Scaling {
     pub levels: Vec<LevelMark>,
     /// One line per combination of the other factors, at most eight.
     pub series: Vec<Series>,
-    /// The dashed line of perfect scaling, from the first level of the baseline series (else the first series).
+    /// The dashed line of perfect scaling, through the anchor of the baseline series (else of the first series).
     pub ideal: Option<Ideal>,
+    /// Index of the level that perfect scaling is reckoned from; none: the lowest level.
+    pub anchor: Option<usize>,
 }
 
 /// One level of the factor.
@@ -37,6 +40,8 @@ pub struct LevelMark {
     pub text: String,
     /// As a number.
     pub value: f64,
+    /// What stands below it, such as the ratio to the baseline; may be empty.
+    pub remark: String,
 }
 
 /// One line.
@@ -65,15 +70,6 @@ pub struct Cell {
     pub interval: Option<(f64, f64)>,
 }
 
-/// What perfect scaling means for this metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ideal {
-    /// Twice the factor, twice the value: throughput.
-    Proportional,
-    /// Twice the factor, half the value: time.
-    Inverse,
-}
-
 /// Everything that is known before the first stroke.
 struct Plan<'a> {
     chart: &'a Scaling,
@@ -99,13 +95,15 @@ impl Scaling {
         let across = Scale::of_levels(self.levels.iter().map(|level| level.value));
         let ideal = self.ideal_line(&across);
         let key = Key::set(fonts, self.key(!ideal.is_empty()));
-        let up = Scale::of_values(self.shown().chain(self.ideal_end(&ideal)), Zero::Near);
+        let largest = self.shown().filter(|value| value.is_finite()).fold(0.0, f64::max);
+        let up = Scale::of_values(self.shown().chain(self.ideal_ends(&ideal, largest)), Zero::Near);
         let unit = frame::value_unit(&self.measure, &up);
         let title = frame::value_title(&self.measure, &unit, &up);
         let hand = Hand::new(TEXT, INK);
         let titles = wrap(fonts, &title, hand, WIDTH - 2.0 * MARGIN, 2);
         let top = header.bottom() + titles.len() as f32 * hand.line_height() + 16.0;
-        let bottom = key.top(HEIGHT) - 68.0 - 20.0 * f32::from(u8::from(self.staggered(fonts, &across)));
+        let second = self.has_remarks() || self.staggered(fonts, &across);
+        let bottom = key.top(HEIGHT) - 68.0 - 20.0 * f32::from(u8::from(second));
         let ticks = frame::value_ticks(&up, &unit, ((bottom - top) / 62.0) as usize);
         let widest = ticks.iter().map(|(_, text)| fonts.width(text, TEXT, hand.weight)).fold(0.0, f32::max);
         let mut labels: Vec<Vec<String>> = self.series.iter().map(|series| wrap(fonts, &series.label, hand, 250.0, 2)).collect();
@@ -174,33 +172,18 @@ impl Scaling {
         if self.cells().any(|cell| cell.interval.is_some()) {
             entries.push(words(Sign::BandAcross, "95 % order-statistic interval of the median"));
         }
+        if self.has_remarks() {
+            entries.push(words(Sign::Words, "×: ratio to the baseline"));
+        }
         if ideal {
-            entries.push(words(Sign::Dashed, "ideal scaling from the first level"));
+            entries.push((Sign::Dashed, self.ideal_words()));
         }
         entries
     }
 
-    /// Factor and value along the line of perfect scaling; empty where there is nothing to start from.
-    fn ideal_line(&self, across: &Scale) -> Vec<(f64, f64)> {
-        let Some(ideal) = self.ideal else { return Vec::new() };
-        let reference = self.series.iter().find(|series| series.role == Role::Baseline).or(self.series.first());
-        let known = reference.into_iter().flat_map(|series| &series.cells);
-        let known = known.filter_map(|cell| cell.median.map(|median| (self.levels[cell.level].value, median)));
-        let Some((from, start)) = known.filter(|(level, _)| *level > 0.0).min_by(|a, b| a.0.total_cmp(&b.0)) else { return Vec::new() };
-        let to = self.levels.iter().map(|level| level.value).filter(|value| value.is_finite()).fold(from, f64::max);
-        let (first, last) = (f64::from(across.share(from)), f64::from(across.share(to)));
-        let at = |step: i32| across.value(first + (last - first) * f64::from(step) / 96.0).clamp(from, to);
-        let value = |level: f64| match ideal {
-            Ideal::Proportional => start * level / from,
-            Ideal::Inverse => start * from / level,
-        };
-        (0..=96).map(at).map(|level| (level, value(level))).collect()
-    }
-
-    /// The end of the ideal line, where showing it whole would not squeeze the data.
-    fn ideal_end(&self, line: &[(f64, f64)]) -> Option<f64> {
-        let largest = self.shown().filter(|value| value.is_finite()).fold(0.0, f64::max);
-        line.last().map(|(_, value)| *value).filter(|value| *value <= largest * 1.8 && *value > largest / 50.0)
+    /// Whether a row of remarks stands below the levels.
+    fn has_remarks(&self) -> bool {
+        self.levels.iter().any(|level| !level.remark.is_empty())
     }
 
     /// Whether the texts of the levels need a second row.
@@ -254,13 +237,21 @@ impl Plan<'_> {
     fn draw_levels(&self, canvas: &mut Canvas) -> Result<(), ChartError> {
         let (plot, hand) = (self.plot, Hand::new(TEXT, MUTED));
         let rows = level_rows(self.chart, &self.across, (plot.left, plot.right), |text| canvas.measure(text, hand));
-        let second = rows.iter().any(|(_, _, row)| *row == Some(1));
+        let staggered = rows.iter().any(|(_, _, row)| *row == Some(1));
+        let second = staggered || self.chart.has_remarks();
+        let mut taken = MARGIN / 2.0;
         for (at, x, row) in rows {
             canvas.path(&[(x, plot.top), (x, plot.bottom)], Stroke::new(GRID, 1.0))?;
             canvas.path(&[(x, plot.bottom), (x, plot.bottom + 6.0)], Stroke::new(AXIS, 1.0))?;
             if let Some(row) = row {
                 let y = plot.bottom + 19.0 + 20.0 * f32::from(row);
                 canvas.text(&self.chart.levels[at].text, (x, y), Align::Center, hand)?;
+                let remark = &self.chart.levels[at].remark;
+                let room = canvas.measure(remark, hand) / 2.0;
+                if !staggered && !remark.is_empty() && x - room > taken && x + room < WIDTH - MARGIN / 2.0 {
+                    canvas.text(remark, (x, y + 20.0), Align::Center, hand)?;
+                    taken = x + room + 10.0;
+                }
             }
         }
         canvas.path(&[(plot.left, plot.bottom), (plot.right, plot.bottom)], Stroke::new(AXIS, 1.0))?;
@@ -274,7 +265,7 @@ impl Plan<'_> {
     }
 
     fn draw_ideal(&self, canvas: &mut Canvas) -> Result<(), ChartError> {
-        let inside = self.ideal.iter().take_while(|(_, value)| self.up.holds(*value));
+        let inside = self.ideal.iter().skip_while(|(_, value)| !self.up.holds(*value)).take_while(|(_, value)| self.up.holds(*value));
         let spots: Vec<Spot> = inside.map(|(level, value)| self.spot(*level, *value)).collect();
         canvas.dashes(&spots, 7.0, 5.0, Stroke::new(MUTED, 1.5))
     }

@@ -37,7 +37,7 @@ fn series(label: &str, cells: &[&[f64]]) -> Series {
 }
 
 fn scaling(levels: &[&str], series: Vec<Series>) -> Scaling {
-    let level = |text: &&str| LevelMark { text: (*text).to_owned(), value: text.parse().expect("a number") };
+    let level = |text: &&str| LevelMark { text: (*text).to_owned(), value: text.parse().expect("a number"), remark: format!("× {text}") };
     Scaling {
         heading: Heading { title: "Title".to_owned(), subtitle: "n".to_owned() },
         measure: measure(),
@@ -45,6 +45,7 @@ fn scaling(levels: &[&str], series: Vec<Series>) -> Scaling {
         levels: levels.iter().map(level).collect(),
         series,
         ideal: Some(Ideal::Inverse),
+        anchor: Some(1),
     }
 }
 
@@ -128,6 +129,28 @@ fn the_levels_are_marked_with_their_texts_as_written_on_a_true_axis() {
     let octave = x("0.50") - x("0.25");
     assert!((x("1.0") - x("0.50") - octave).abs() < 1.0);
     assert!((x("4") - x("1.0") - 2.0 * octave).abs() < 1.0, "two octaves are twice as wide");
+}
+
+#[test]
+fn perfect_scaling_goes_through_the_anchor_and_says_so() {
+    let fonts = Fonts::embedded();
+    let cells: Vec<&[f64]> = vec![&[7.0], &[4.0], &[1.5]];
+    let mut chart = scaling(&["0.5", "1", "2"], vec![series("", &cells)]);
+    let across = scale::Scale::of_levels([0.5, 1.0, 2.0].into_iter());
+    let near = |(level, value): (f64, f64), expected: (f64, f64)| (level - expected.0).abs() < 1e-6 && (value - expected.1).abs() < 1e-4;
+    for (anchor, ideal, from, to) in [
+        (Some(1), Ideal::Inverse, (0.5, 8.0), (2.0, 2.0)),
+        (Some(2), Ideal::Proportional, (0.5, 0.375), (2.0, 1.5)),
+        (None, Ideal::Inverse, (0.5, 7.0), (2.0, 1.75)),
+    ] {
+        (chart.anchor, chart.ideal) = (anchor, Some(ideal));
+        let line = chart.ideal_line(&across);
+        assert!(near(line[0], from) && near(line[line.len() - 1], to), "{anchor:?} {ideal:?}: {line:?}");
+    }
+    let says = |chart: &Scaling, words: &str| chart.picture(&fonts).expect("drawn").labels.iter().any(|label| label.text == words);
+    assert!(says(&chart, "ideal scaling from the lowest level") && says(&chart, "× 0.5"));
+    chart.anchor = Some(1);
+    assert!(says(&chart, "ideal scaling from cpus=1, the baseline"));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::cells::text;
 use crate::model::results::Results;
+use std::collections::HashSet;
 
 /// The fixed columns of `trials.csv` before the factors.
 pub(super) const TRIALS: [&str; 10] = ["run", "trial", "variant", "block", "position", "attempt", "outcome", "phase", "reason", "tainted"];
@@ -20,6 +21,11 @@ pub(super) fn factors(results: &Results) -> Vec<String> {
 pub(super) fn metrics(results: &Results, factors: &[String]) -> Vec<String> {
     let mut taken: Vec<String> = TRIALS.iter().map(|name| (*name).to_owned()).chain(factors.iter().cloned()).collect();
     results.metrics.iter().map(|metric| free(text(&metric.name), "metric.", &mut taken)).collect()
+}
+
+/// The names of the metrics that at least one row has: the others get no column.
+pub(super) fn seen(results: &Results) -> HashSet<&str> {
+    results.rows.iter().flat_map(|row| &row.row.metrics).map(|observation| observation.name.as_str()).collect()
 }
 
 /// The texts of a variant's levels, in the order of the factors; empty cells without a variant.

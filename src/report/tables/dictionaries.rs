@@ -37,12 +37,13 @@ pub fn factors_csv(results: &Results) -> Vec<u8> {
     table.bytes()
 }
 
-/// One row per metric: its column in `trials.csv`, its name, unit, direction (`higher`, `lower` or empty), whether verdicts are about it,
+/// One row per metric: its column in `trials.csv` (empty for a declared one that no row has), its name, unit, direction (`higher`, `lower` or empty), whether verdicts are about it,
 /// and what it is where that is known.
 #[must_use]
 pub fn metrics_csv(results: &Results) -> Vec<u8> {
     let mut table = Table::new(&columns::header(&["column", "metric", "unit", "better", "primary", "about"], &[], &[]));
     let names = columns::metrics(results, &columns::factors(results));
+    let seen = columns::seen(results);
     for (metric, column) in results.metrics.iter().zip(names) {
         let better = match metric.better {
             Some(Better::Higher) => "higher",
@@ -50,6 +51,7 @@ pub fn metrics_csv(results: &Results) -> Vec<u8> {
             None => "",
         };
         let about = text(about(results, metric));
+        let column = if seen.contains(metric.name.as_str()) { column } else { String::new() };
         table.row(&[column, text(&metric.name), text(metric.unit.symbol()), better.to_owned(), metric.primary.to_string(), about]);
     }
     table.bytes()

@@ -6,16 +6,22 @@ use crate::model::outcome::Outcome;
 use crate::model::results::{ResultRow, Results};
 use std::collections::HashMap;
 
-/// The rows as they were recorded; metrics in base units, taints separated by a semicolon. Of a variant that the design no longer has
-/// the factors' cells are empty.
+/// The rows as they were recorded; metrics in base units. Of a variant that the design no longer has the factors' cells are empty.
+///
+/// `tainted` holds the keywords of what makes a good trial doubtful, separated by semicolons, such as `too-short` (its window was below
+/// the design's smallest); empty means that nothing does. A tainted trial still counts in every statistic. A metric that no row has gets
+/// no column.
 #[must_use]
 pub fn trials_csv(results: &Results) -> Vec<u8> {
     let factors = columns::factors(results);
-    let metrics = columns::metrics(results, &factors);
+    let seen = columns::seen(results);
+    let names = columns::metrics(results, &factors).into_iter().zip(&results.metrics);
+    let (metrics, found): (Vec<String>, Vec<&str>) =
+        names.map(|(column, metric)| (column, metric.name.as_str())).filter(|(_, name)| seen.contains(name)).unzip();
     let mut table = Table::new(&[columns::header(&columns::TRIALS, &factors, &[]), metrics].concat());
-    let places: HashMap<&str, usize> = results.metrics.iter().enumerate().map(|(place, metric)| (metric.name.as_str(), place)).collect();
+    let places: HashMap<&str, usize> = found.iter().enumerate().map(|(place, name)| (*name, place)).collect();
     for row in &results.rows {
-        let mut values = vec![String::new(); results.metrics.len()];
+        let mut values = vec![String::new(); found.len()];
         for observation in &row.row.metrics {
             if let Some(place) = places.get(observation.name.as_str()) {
                 values[*place] = number(observation.value);

@@ -105,7 +105,18 @@ fn facts(run: &RunSummary) -> Vec<Fact> {
     facts.extend(run.started.engines.iter().map(|engine| ("engine", engine_words(engine))));
     facts.push(("shakedown", run.started.version.clone()));
     let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    known.map(|(name, value)| Fact { name: name.to_owned(), value: text(&value) }).collect()
+    let mut facts: Vec<Fact> = known.map(|(name, value)| Fact { name: name.to_owned(), value: text(&value) }).collect();
+    let image = |(asked, digest): &(String, String)| format!("{} → {}", code(asked), code(&short_digest(digest)));
+    facts.extend(run.images.iter().map(|named| Fact { name: "image".to_owned(), value: image(named) }));
+    facts
+}
+
+/// The first twelve digits of a digest, which tell any two apart; the journal has all. Any other text stays as it is.
+fn short_digest(text: &str) -> String {
+    match text.strip_prefix("sha256:") {
+        Some(digits) if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()) => format!("sha256:{}…", &digits[..12]),
+        _ => text.to_owned(),
+    }
 }
 
 fn engine_words(engine: &EngineFacts) -> String {
@@ -125,7 +136,7 @@ fn join(words: &[&str]) -> String {
     words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// The settings that were read back, equal ones counted, in the order of their first appearance; and how many there are in all.
+/// The settings that were read back, equal ones counted, by unit and setting; and how many there are in all.
 pub(in crate::report) fn attested(results: &Results) -> (Vec<Setting>, usize) {
     type Seen<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
     let mut counts: std::collections::HashMap<Seen, usize> = std::collections::HashMap::new();
@@ -138,15 +149,16 @@ pub(in crate::report) fn attested(results: &Results) -> (Vec<Setting>, usize) {
         }
         *count += 1;
     }
+    order.sort_by_key(|((unit, setting, ..), _)| (*unit, *setting));
     let all = order.len();
     let setting = |(seen, attested): (Seen, &Attested)| Setting {
         unit: code(&attested.unit),
         setting: code(&attested.setting),
-        asked: code(&attested.asked),
+        asked: code(&short_digest(&attested.asked)),
         found: match &attested.found {
             None => "not observable".to_owned(),
             Some(found) if attested.differs() => format!("**{}**", code(found)),
-            Some(found) => code(found),
+            Some(found) => code(&short_digest(found)),
         },
         trials: counts.get(&seen).copied().unwrap_or_default().to_string(),
     };

@@ -84,8 +84,9 @@ pub fn shell(word: &str) -> String {
     if !line.is_empty() && line.chars().all(plain) { line } else { format!("'{}'", line.replace('\'', "'\\''")) }
 }
 
-/// White space and control characters as single spaces, none at the ends.
-fn one_line(raw: &str) -> String {
+/// White space and control characters as single spaces, none at the ends; nothing is marked up.
+#[must_use]
+pub fn one_line(raw: &str) -> String {
     raw.split(|c: char| c.is_whitespace() || c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

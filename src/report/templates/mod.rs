@@ -7,11 +7,12 @@ pub mod markdown;
 pub mod number;
 mod sections;
 mod sentences;
+mod undecided;
 pub mod view;
 
 pub(super) use circumstances::{attested, commands, environments, failures, files, method};
 pub(super) use sections::{levels, verdicts};
-pub(super) use sentences::answers;
+pub(super) use sentences::{Form, advice, answers};
 
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;

@@ -39,9 +39,25 @@ impl Scale {
         &self.symbol
     }
 
+    /// Writes values without their unit that stand below each other, all with the same decimals: the largest has four significant digits,
+    /// or one more where the smallest needs it for four of its own, and the smallest has two. Where every value is whole none has decimals.
+    pub fn column(&self, values: &[f64]) -> impl Fn(f64) -> String + use<> {
+        let divisor = self.divisor;
+        let sizes = || values.iter().map(|value| (value / divisor).abs()).filter(|size| size.is_finite() && *size > 0.0);
+        // Dividing by a power of ten leaves dust: 0.563 s is not quite 563 ms.
+        let whole = sizes().all(|size| (size - size.round()).abs() <= size * 1e-9);
+        let (small, large) = (sizes().reduce(f64::min).unwrap_or(0.0), sizes().reduce(f64::max).unwrap_or(0.0));
+        let most = decimals(large, 4);
+        let places = if whole { 0 } else { most.max(decimals(small, 4).min(most + 1)).max(decimals(small, 2)).min(6) };
+        move |value| {
+            let scaled = value / divisor;
+            if scaled == 0.0 || (1e-4..1e9).contains(&scaled.abs()) { grouped(&format!("{scaled:.places$}")) } else { significant(scaled) }
+        }
+    }
+
     /// The value without its unit.
     #[must_use]
-    pub fn bare(&self, value: f64) -> String {
+    fn bare(&self, value: f64) -> String {
         significant(value / self.divisor)
     }
 
@@ -113,6 +129,12 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", grouped(text))
 }
 
+/// Two significant digits at least, a whole number entirely: for what is only roughly known.
+#[must_use]
+pub fn two_digits(value: f64) -> String {
+    grouped(&format!("{value:.*}", decimals(value, 2)))
+}
+
 /// A probability: two significant digits, or that it is below one in ten thousand.
 #[must_use]
 pub fn probability(p: f64) -> String {
@@ -169,8 +191,23 @@ mod tests {
             assert_eq!(quantity(value, &Unit::custom(unit)), shown, "{value} {unit}");
         }
         assert_eq!(quantity(f64::NAN, &Unit::ONE), ABSENT);
-        let column = Scale::of(&Unit::SECOND, 9.5);
-        assert_eq!((column.bare(0.0498), column.symbol()), ("0.04980".into(), "s"));
+    }
+
+    #[test]
+    fn a_column_has_one_number_of_decimals() {
+        let table: [(&str, &[f64], &[&str]); 6] = [
+            ("KiB", &[977.5, 1006.0], &["977.5", "1,006.0"]),
+            ("s", &[0.552, 0.563, 0.160], &["552", "563", "160"]),
+            ("s", &[0.0498, 9.5], &["0.0498", "9.5000"]),
+            ("s", &[6.403, 5.872], &["6.403", "5.872"]),
+            ("1/s", &[38_446.27, 1_000.0], &["38,446", "1,000"]),
+            ("1", &[0.9757, 0.0], &["0.9757", "0.0000"]),
+        ];
+        for (unit, values, shown) in table {
+            let scale = Scale::of(&Unit::custom(unit), values.iter().copied().fold(0.0, f64::max));
+            let column = scale.column(values);
+            assert_eq!(values.iter().map(|value| column(*value)).collect::<Vec<_>>(), shown, "{unit}");
+        }
     }
 
     #[test]

@@ -2,13 +2,15 @@
 
 use super::markdown::{code, text};
 use super::number::{self, ABSENT, Scale};
-use super::sentences::direction;
+use super::sentences::{self, is_too_short, workload};
 use super::view::{LevelLine, LevelTable, VerdictRow, VerdictTable};
-use crate::analyse::primary;
+use crate::analyse::{primary, too_short};
 use crate::model::estimate::{Analysis, Comparison, LevelRow, Subject, Verdict};
 use crate::model::metric::Better;
+use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The kinds of comparison, in the order of the page.
 #[derive(Clone, Copy, PartialEq)]
@@ -26,10 +28,11 @@ pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec
         Subject::Variant(_) if Some(comparison.metric.as_str()) == primary => Kind::Primary,
         Subject::Variant(_) => Kind::Exploratory,
     };
+    let short = too_short(results);
     let table = |wanted: Kind, heading: &str, note: &str| VerdictTable {
         heading: heading.to_owned(),
         note: note.to_owned(),
-        rows: analysis.comparisons.iter().filter(|c| kind(c) == wanted).filter_map(|c| verdict_row(results, c)).collect(),
+        rows: analysis.comparisons.iter().filter(|c| kind(c) == wanted).filter_map(|c| verdict_row(results, c, &short)).collect(),
     };
     let tables = [
         table(
@@ -37,7 +40,11 @@ pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec
             "Against the baseline",
             "p is adjusted over this table by Holm's method; the A/A control stands outside of it.",
         ),
-        table(Kind::Workloads, "Workloads within a trial", "p is adjusted over the workloads of a variant by Holm's method."),
+        table(
+            Kind::Workloads,
+            "Workloads of the same trials",
+            "Each pair is of one trial: what disturbs both leaves their ratio alone. p is adjusted over the workloads of a variant by Holm's method.",
+        ),
         table(
             Kind::Exploratory,
             "Other metrics (exploratory)",
@@ -47,26 +54,28 @@ pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow> {
+fn verdict_row(results: &Results, comparison: &Comparison, short: &BTreeSet<usize>) -> Option<VerdictRow> {
     let effect = &comparison.effect;
     let metric = results.metrics.iter().find(|metric| metric.name == comparison.metric)?;
-    let (subject, against) = match &comparison.subject {
-        Subject::Variant(variant) => (variant_name(results, *variant)?, code(&results.variants.get(results.baseline)?.id)),
-        Subject::Workloads { variant, against } => (code(&results.variants.get(*variant)?.id), code(against)),
+    let (subject, against, measured) = match &comparison.subject {
+        Subject::Variant(variant) => {
+            (variant_name(results, *variant)?, code(&results.variants.get(results.baseline)?.id), comparison.metric.as_str())
+        }
+        Subject::Workloads { variant, against } => pair_names(results, *variant, &comparison.metric, against)?,
     };
     let (ratio, ends) = number::ratio(effect.ratio, [effect.low, effect.high]);
-    let copy = subject.starts_with('*');
-    let verdict = match (effect.verdict, if copy { "" } else { direction(metric.better, effect.ratio) }) {
-        (Verdict::Different | Verdict::DifferentSmall, better) if !better.is_empty() => {
-            format!("**{}** ({better})", effect.verdict.words())
-        }
-        (Verdict::Undecided, _) => effect.verdict.words().to_owned(),
-        _ => format!("**{}**", effect.verdict.words()),
+    let copy = matches!(comparison.subject, Subject::Variant(variant) if results.variants[variant].id.ends_with(AA_SUFFIX));
+    let words = if copy { effect.verdict.words().to_owned() } else { sentences::verdict(comparison, metric) };
+    let verdict = match (is_too_short(results, short, &comparison.subject), effect.verdict, words.split_once(" (")) {
+        (true, ..) => format!("**too short** to trust: {words}"),
+        (false, Verdict::Undecided, _) => words,
+        (false, _, Some((verdict, better))) => format!("**{verdict}** ({better}"),
+        (false, _, None) => format!("**{words}**"),
     };
     Some(VerdictRow {
         subject,
         against,
-        metric: code(&comparison.metric),
+        metric: code(measured),
         ratio,
         interval: ends.map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{low} to {high}")),
         change: number::change(effect.ratio),
@@ -76,32 +85,65 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
     })
 }
 
-/// The levels, a table per metric: that of the primary metric, and those of the others.
-pub(in crate::report) fn levels(results: &Results, analysis: &Analysis) -> (Vec<LevelTable>, Vec<LevelTable>) {
-    let primary = primary(results);
-    let table = |metric: usize| level_table(results, analysis, metric);
-    let others = (0..results.metrics.len()).filter(|metric| Some(*metric) != primary);
-    (primary.into_iter().filter_map(table).collect(), others.filter_map(table).collect())
+/// What is compared, with what, and by which metric, for two workloads of one variant.
+fn pair_names<'m>(results: &Results, variant: usize, over: &'m str, under: &str) -> Option<(String, String, &'m str)> {
+    let place = code(&results.variants.get(variant)?.id);
+    Some(match workload(results, variant, over).zip(workload(results, variant, under)) {
+        Some(((over, what), (under, _))) => (format!("{} in {place}", code(over)), code(under), what),
+        None => (place, code(under), over),
+    })
 }
 
-fn level_table(results: &Results, analysis: &Analysis, metric: usize) -> Option<LevelTable> {
-    let levels: Vec<&LevelRow> = analysis.levels.iter().filter(|level| level.metric == metric).collect();
+/// The levels, a table per metric: those of the primary and the declared metrics, and those of the others.
+pub(in crate::report) fn levels(results: &Results, analysis: &Analysis) -> (Vec<LevelTable>, Vec<LevelTable>) {
+    let primary = primary(results);
+    let tainted = tainted(results);
+    let mut rows: Vec<Vec<&LevelRow>> = vec![Vec::new(); results.metrics.len()];
+    for level in &analysis.levels {
+        rows[level.metric].push(level);
+    }
+    let table = |metric: usize| level_table(results, metric, &rows[metric], &tainted);
+    let is_named = |metric: &usize| Some(*metric) != primary && results.metrics[*metric].declared;
+    let is_other = |metric: &usize| Some(*metric) != primary && !results.metrics[*metric].declared;
+    let all = || 0..results.metrics.len();
+    (primary.into_iter().chain(all().filter(is_named)).filter_map(table).collect(), all().filter(is_other).filter_map(table).collect())
+}
+
+/// By variant: how many of its good trials carry which taint.
+fn tainted(results: &Results) -> Vec<String> {
+    let mut counts: Vec<BTreeMap<&str, usize>> = vec![BTreeMap::new(); results.variants.len()];
+    for row in results.rows.iter().filter(|row| row.row.outcome == Outcome::Ok && !row.superseded) {
+        if let Some(of_variant) = row.variant.and_then(|variant| counts.get_mut(variant)) {
+            row.row.taints.iter().for_each(|taint| *of_variant.entry(taint).or_default() += 1);
+        }
+    }
+    let words = |(taint, count): (&str, usize)| format!("{count} {}", text(taint));
+    counts
+        .into_iter()
+        .map(|taints| if taints.is_empty() { "0".to_owned() } else { taints.into_iter().map(words).collect::<Vec<_>>().join(", ") })
+        .collect()
+}
+
+fn level_table(results: &Results, metric: usize, levels: &[&LevelRow], tainted: &[String]) -> Option<LevelTable> {
     let largest = levels.iter().map(|level| level.estimate.median.abs()).reduce(f64::max)?;
     let metric = &results.metrics[metric];
     let scale = Scale::of(&metric.unit, largest);
+    let shown = |level: &&LevelRow| [level.estimate.median, level.estimate.min, level.estimate.max];
+    let bare = scale.column(&levels.iter().flat_map(shown).collect::<Vec<f64>>());
     let line = |level: &&LevelRow| {
         let estimate = &level.estimate;
         let interval = match (estimate.low, estimate.high) {
-            (Some(low), Some(high)) => format!("{} to {}", scale.bare(low), scale.bare(high)),
+            (Some(low), Some(high)) => format!("{} to {}", bare(low), bare(high)),
             _ => ABSENT.to_owned(),
         };
         Some(LevelLine {
             variant: variant_name(results, level.variant)?,
             n: estimate.n.to_string(),
-            median: scale.bare(estimate.median),
+            tainted: tainted.get(level.variant).cloned().unwrap_or_default(),
+            median: bare(estimate.median),
             interval,
-            min: scale.bare(estimate.min),
-            max: scale.bare(estimate.max),
+            min: bare(estimate.min),
+            max: bare(estimate.max),
         })
     };
     let better = match metric.better {
@@ -113,8 +155,19 @@ fn level_table(results: &Results, analysis: &Analysis, metric: usize) -> Option<
         metric: code(&metric.name),
         unit: text(scale.symbol()),
         better: better.to_owned(),
-        rows: levels.iter().filter_map(line).collect(),
+        rows: in_order(results, levels).iter().filter_map(line).collect(),
     })
+}
+
+/// In the order of the product, the A/A copy directly below the baseline.
+fn in_order<'l>(results: &Results, levels: &[&'l LevelRow]) -> Vec<&'l LevelRow> {
+    let mut ordered = levels.to_vec();
+    let place = |variant: usize| {
+        let copy = results.variants.get(variant).is_some_and(|found| found.id.ends_with(AA_SUFFIX));
+        if copy { (results.baseline, 1) } else { (variant, 0) }
+    };
+    ordered.sort_by_key(|level| place(level.variant));
+    ordered
 }
 
 /// A variant's id; the A/A copy says what it is, and the baseline too.

@@ -1,12 +1,14 @@
-//! The answers in plain words: one sentence per comparison that verdicts are about.
+//! The answers in plain words: one sentence per comparison that verdicts are about, for the page and for a terminal.
 
-use super::markdown::code;
+use super::markdown::{code, one_line};
 use super::number;
-use crate::analyse::{ALPHA, blocks_needed, primary};
+use super::undecided;
+use crate::analyse::{primary, too_short};
 use crate::model::estimate::{Analysis, Comparison, Effect, Subject, Verdict};
 use crate::model::metric::{Better, Unit};
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, Results};
+use std::collections::BTreeSet;
 
 /// A page answers at most this many comparisons in sentences; the tables have all.
 const MOST_ANSWERS: usize = 20;
@@ -14,19 +16,61 @@ const MOST_ANSWERS: usize = 20;
 /// Metrics of which one says that something takes long.
 const DURATIONS: [&str; 5] = ["wall", "real", "elapsed", "duration", "total_time"];
 
+/// Where a sentence is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::report) enum Form {
+    /// On the page: names are code, verdicts are bold.
+    Page,
+    /// On a terminal: no mark-up, and no control character of a person's text.
+    Plain,
+}
+
+impl Form {
+    fn name(self, raw: &str) -> String {
+        match self {
+            Self::Page => code(raw),
+            Self::Plain => one_line(raw),
+        }
+    }
+
+    fn strong(self, words: &str) -> String {
+        match self {
+            Self::Page => format!("**{words}**"),
+            Self::Plain => words.to_owned(),
+        }
+    }
+}
+
 /// The sentences in the order of the comparisons, and how many there would be in all. Exploratory metrics get none.
-pub(in crate::report) fn answers(results: &Results, analysis: &Analysis) -> (Vec<String>, usize) {
+pub(in crate::report) fn answers(results: &Results, analysis: &Analysis, form: Form) -> (Vec<String>, usize) {
+    let all = answered(results, analysis);
+    let says = Speaker { results, short: too_short(results), form };
+    let sentence = |comparison: &&Comparison| {
+        let family = all.iter().filter(|other| same_family(other, comparison)).count();
+        says.answer(comparison, family)
+    };
+    (all.iter().take(MOST_ANSWERS).filter_map(sentence).collect(), all.len())
+}
+
+/// What to do where few blocks leave questions open; empty where that is not the reason, or where a caution says so already.
+pub(in crate::report) fn advice(results: &Results, analysis: &Analysis) -> String {
+    let short = too_short(results);
+    let open = |comparison: &&Comparison| {
+        let few = (2..undecided::FEW_PAIRS).contains(&comparison.effect.n);
+        few && comparison.effect.verdict == Verdict::Undecided && !is_too_short(results, &short, &comparison.subject)
+    };
+    let most = answered(results, analysis).into_iter().filter(open).map(|comparison| comparison.effect.n).max();
+    most.map_or_else(String::new, |n| format!("So few blocks (n = {n}) decide little: measure more, 10 are a good start."))
+}
+
+/// The comparisons that sentences are about.
+fn answered<'a>(results: &Results, analysis: &'a Analysis) -> Vec<&'a Comparison> {
     let primary = primary(results).map(|metric| results.metrics[metric].name.as_str());
     let wanted = |comparison: &&Comparison| match comparison.subject {
         Subject::Variant(_) => Some(comparison.metric.as_str()) == primary,
         Subject::Workloads { .. } => true,
     };
-    let all: Vec<&Comparison> = analysis.comparisons.iter().filter(wanted).collect();
-    let sentence = |comparison: &&Comparison| {
-        let family = all.iter().filter(|other| same_family(other, comparison)).count();
-        answer(results, comparison, family)
-    };
-    (all.iter().take(MOST_ANSWERS).filter_map(sentence).collect(), all.len())
+    analysis.comparisons.iter().filter(wanted).collect()
 }
 
 fn same_family(one: &Comparison, other: &Comparison) -> bool {
@@ -37,61 +81,93 @@ fn same_family(one: &Comparison, other: &Comparison) -> bool {
     }
 }
 
-fn answer(results: &Results, comparison: &Comparison, family: usize) -> Option<String> {
-    let metric = results.metrics.iter().find(|metric| metric.name == comparison.metric)?;
-    let effect = &comparison.effect;
-    let (over, under, place) = match &comparison.subject {
-        Subject::Variant(variant) => {
-            let id = &results.variants.get(*variant)?.id;
-            if id.ends_with(AA_SUFFIX) {
-                return Some(control(effect));
+struct Speaker<'r> {
+    results: &'r Results,
+    short: BTreeSet<usize>,
+    form: Form,
+}
+
+impl Speaker<'_> {
+    fn answer(&self, comparison: &Comparison, family: usize) -> Option<String> {
+        let metric = self.results.metrics.iter().find(|metric| metric.name == comparison.metric)?;
+        let effect = &comparison.effect;
+        let short = is_too_short(self.results, &self.short, &comparison.subject);
+        let claim = match &comparison.subject {
+            Subject::Variant(variant) => {
+                let id = &self.results.variants.get(*variant)?.id;
+                if id.ends_with(AA_SUFFIX) {
+                    return Some(control(effect, short));
+                }
+                self.of_variants(id, metric, effect)?
             }
-            (code(id), code(&results.variants.get(results.baseline)?.id), String::new())
+            Subject::Workloads { variant, against } => self.of_workloads(*variant, &comparison.metric, against, metric, effect)?,
+        };
+        let claim = format!("{claim} ({})", interval(effect));
+        let verdict = verdict(comparison, metric);
+        if short {
+            return Some(format!("{claim}: {}; the numbers alone would say {verdict}", self.form.strong("too short to trust")));
         }
-        Subject::Workloads { variant, against } => {
-            let place = format!(" in {}", code(&results.variants.get(*variant)?.id));
-            (code(&comparison.metric), code(against), place)
-        }
-    };
-    let says = Claim { over, under, place, metric, of_workloads: matches!(comparison.subject, Subject::Workloads { .. }) };
-    Some(match effect.verdict {
-        Verdict::Different | Verdict::DifferentSmall => {
-            let better = direction(metric.better, effect.ratio);
-            let verdict = effect.verdict.words();
-            let verdict = if better.is_empty() { verdict.to_owned() } else { format!("{verdict} ({better})") };
-            format!("{}: **{verdict}**", says.ratio(effect))
-        }
-        Verdict::Equivalent => {
-            let margin = number::percent(results.design.margin);
-            format!("{}: **equivalent** within {margin}", says.ratio(effect))
-        }
-        Verdict::Undecided => format!("{}: **undecided**; {}", says.ratio(effect), why_undecided(results, effect, family)),
+        let verdict = self.form.strong(&verdict);
+        Some(match effect.verdict {
+            Verdict::Different | Verdict::DifferentSmall => format!("{claim}: {verdict}"),
+            Verdict::Equivalent => format!("{claim}: {verdict} within {}", number::percent(self.results.design.margin)),
+            Verdict::Undecided => format!("{claim}: {verdict}; {}", undecided::why(effect, self.results.design.min_effect, family)),
+        })
+    }
+
+    /// What is found of a variant against the baseline.
+    fn of_variants(&self, id: &str, metric: &MetricColumn, effect: &Effect) -> Option<String> {
+        let (over, under) = (self.form.name(id), self.form.name(&self.results.variants.get(self.results.baseline)?.id));
+        let times = times(effect);
+        let last = metric.name.rsplit('.').next().unwrap_or_default();
+        Some(if is_duration(last, metric) && last == metric.name {
+            format!("{over} takes {times} as long as {under}")
+        } else {
+            format!("{} of {over} is {times} that of {under}", self.form.name(&metric.name))
+        })
+    }
+
+    /// What is found of two workloads of the same trials.
+    fn of_workloads(&self, variant: usize, over: &str, under: &str, metric: &MetricColumn, effect: &Effect) -> Option<String> {
+        let place = self.form.name(&self.results.variants.get(variant)?.id);
+        let times = times(effect);
+        let Some(((over, what), (under, _))) = workload(self.results, variant, over).zip(workload(self.results, variant, under)) else {
+            return Some(format!("In {place}, {} is {times} {}", self.form.name(over), self.form.name(under)));
+        };
+        let (over, under) = (self.form.name(over), self.form.name(under));
+        Some(if is_duration(what, metric) {
+            format!("In {place}, {over} takes {times} as long as {under} in the same trials")
+        } else if what == "cpu_seconds" {
+            format!("In {place}, {over} gets {times} the CPU time of {under} in the same trials")
+        } else {
+            format!("In {place}, {} of {over} is {times} that of {under} in the same trials", self.form.name(what))
+        })
+    }
+}
+
+/// A metric of one workload, parted into the workload and what is measured of it.
+pub(super) fn workload<'m>(results: &Results, variant: usize, metric: &'m str) -> Option<(&'m str, &'m str)> {
+    let workloads = &results.variants.get(variant)?.spec.workloads;
+    workloads.iter().find_map(|workload| {
+        let what = metric.strip_prefix(workload.name.as_str())?.strip_prefix('.')?;
+        Some((&metric[..workload.name.len()], what))
     })
 }
 
-/// The words of one comparison.
-struct Claim<'a> {
-    over: String,
-    under: String,
-    place: String,
-    metric: &'a MetricColumn,
-    of_workloads: bool,
+/// Whether one side of a comparison was measured over windows that are too short.
+pub(super) fn is_too_short(results: &Results, short: &BTreeSet<usize>, subject: &Subject) -> bool {
+    match subject {
+        Subject::Variant(variant) => short.contains(variant) || short.contains(&results.baseline),
+        Subject::Workloads { variant, .. } => short.contains(variant),
+    }
 }
 
-impl Claim<'_> {
-    fn ratio(&self, effect: &Effect) -> String {
-        let Self { over, under, place, metric, .. } = self;
-        let times = number::ratio(effect.ratio, [effect.low, effect.high]).0;
-        let last = metric.name.rsplit('.').next().unwrap_or_default();
-        let claim = if metric.unit == Unit::SECOND && DURATIONS.contains(&last) {
-            format!("{over} takes {times} times as long as {under}{place}")
-        } else if self.of_workloads {
-            format!("{over} is {times} times {under}{place}")
-        } else {
-            format!("{} of {over} is {times} times that of {under}", code(&metric.name))
-        };
-        format!("{claim} ({})", interval(effect))
-    }
+fn is_duration(name: &str, metric: &MetricColumn) -> bool {
+    metric.unit == Unit::SECOND && DURATIONS.contains(&name)
+}
+
+fn times(effect: &Effect) -> String {
+    format!("{} times", number::ratio(effect.ratio, [effect.low, effect.high]).0)
 }
 
 fn interval(effect: &Effect) -> String {
@@ -101,8 +177,19 @@ fn interval(effect: &Effect) -> String {
     }
 }
 
+/// The verdict with its direction, where there is one: none between workloads, of which neither is meant to win.
+pub(super) fn verdict(comparison: &Comparison, metric: &MetricColumn) -> String {
+    let effect = &comparison.effect;
+    let differs = matches!(effect.verdict, Verdict::Different | Verdict::DifferentSmall);
+    let better = match comparison.subject {
+        Subject::Variant(_) if differs => direction(metric.better, effect.ratio),
+        _ => "",
+    };
+    if better.is_empty() { effect.verdict.words().to_owned() } else { format!("{} ({better})", effect.verdict.words()) }
+}
+
 /// `better` or `worse`; empty when the metric has no direction.
-pub(super) fn direction(better: Option<Better>, ratio: f64) -> &'static str {
+fn direction(better: Option<Better>, ratio: f64) -> &'static str {
     match better {
         Some(Better::Higher) if ratio > 1.0 => "better",
         Some(Better::Lower) if ratio < 1.0 => "better",
@@ -111,33 +198,19 @@ pub(super) fn direction(better: Option<Better>, ratio: f64) -> &'static str {
     }
 }
 
-fn control(effect: &Effect) -> String {
-    let ratio = number::ratio(effect.ratio, [effect.low, effect.high]).0;
-    let says = match effect.verdict {
-        Verdict::Different | Verdict::DifferentSmall => "they are called different, so something other than the factors moves the numbers",
-        Verdict::Equivalent | Verdict::Undecided => "no difference between identical configurations was found, as it should be",
+fn control(effect: &Effect, short: bool) -> String {
+    let mut says = match effect.verdict {
+        Verdict::Different | Verdict::DifferentSmall => {
+            "they are called different, so something other than the factors moves the numbers".to_owned()
+        }
+        Verdict::Equivalent => "no difference between identical configurations was found, as it should be".to_owned(),
+        Verdict::Undecided => {
+            let seen = effect.detectable.map(|detectable| format!(" (only one above {} would have shown)", undecided::size(detectable)));
+            format!("no difference between identical configurations was found, as it should be{}", seen.unwrap_or_default())
+        }
     };
-    format!("A/A control: a second copy of the baseline is {ratio} times the baseline ({}); {says}", interval(effect))
-}
-
-/// Why there is no verdict. That nothing was found is never taken for "the same".
-fn why_undecided(results: &Results, effect: &Effect, family: usize) -> String {
-    if effect.p_adjusted.is_some_and(|p| p <= ALPHA) {
-        return "a caution above forbids a verdict".to_owned();
+    if short {
+        says.push_str("; too short to trust");
     }
-    let Some(detectable) = effect.detectable else {
-        return if effect.n < 2 { "one block gives no interval" } else { "no variation between blocks, which cannot be tested" }.to_owned();
-    };
-    let found = format!("only a difference of about {} would have been found in 4 of 5 such experiments", number::percent(detectable));
-    let target = results.design.min_effect;
-    match blocks_needed(effect, target, family) {
-        Some(blocks) => format!("{found}; {} needs about {} blocks", number::percent(target), number::significant(round_up(blocks) as f64)),
-        None => format!("{found}; {} needs more blocks than is practical", number::percent(target)),
-    }
-}
-
-/// Two significant digits, upwards: the number is an estimate from a noisy spread.
-fn round_up(blocks: usize) -> usize {
-    let step = 10_usize.pow(blocks.checked_ilog10().unwrap_or(0).saturating_sub(1));
-    blocks.div_ceil(step) * step
+    format!("A/A control: a second copy of the baseline is {} the baseline ({}); {says}", times(effect), interval(effect))
 }

@@ -11,6 +11,8 @@ pub struct View {
     pub title: String,
     /// The question that the experiment asks.
     pub question: String,
+    /// How loud the cautions are: `CAUTION` where numbers must not be trusted, else `WARNING`.
+    pub alert: String,
     /// What a reader must know before the numbers.
     pub cautions: Vec<String>,
     /// The warnings of the runs.
@@ -19,6 +21,8 @@ pub struct View {
     pub answers: Vec<String>,
     /// How many more there are than `answers` holds, as a sentence.
     pub more_answers: String,
+    /// What to do where few blocks leave questions open.
+    pub advice: String,
     /// The comparisons.
     pub verdicts: Vec<VerdictTable>,
     /// The charts.
@@ -108,6 +112,8 @@ pub struct LevelLine {
     pub variant: String,
     /// Observations.
     pub n: String,
+    /// How many of its good trials are flagged, and as what.
+    pub tainted: String,
     /// Their median.
     pub median: String,
     /// Its 95 % interval.

@@ -1,0 +1,121 @@
+//! Which charts an experiment gets without asking: the primary metric over each numeric factor, all trials of every variant (and of
+//! every workload, where a trial has several), and the trials of a few more metrics that the manifest declares.
+
+mod observed;
+mod scaling;
+mod strips;
+
+use super::ReportError;
+use super::charts::{ChartError, Fonts};
+use crate::analyse::primary;
+use crate::model::estimate::Analysis;
+use crate::model::plan::AA_SUFFIX;
+use crate::model::results::{MetricColumn, Results};
+use observed::{Observed, carried};
+
+/// Declared metrics beside the primary one that get a chart of their own.
+const MOST_OTHERS: usize = 4;
+
+/// A drawn chart.
+pub(super) struct Drawn {
+    pub(super) file: String,
+    pub(super) alt: String,
+    pub(super) png: Vec<u8>,
+}
+
+/// Draws the charts; none when nothing was measured. Rows are in the order of the product, the A/A copy below the baseline.
+pub(super) fn draw(results: &Results, analysis: &Analysis, fonts: &Fonts) -> Result<Vec<Drawn>, ReportError> {
+    let Some(main) = primary(results).or(if results.metrics.is_empty() { None } else { Some(0) }) else { return Ok(Vec::new()) };
+    let has_level = |metric: usize| analysis.levels.iter().any(|level| level.metric == metric);
+    if !has_level(main) {
+        return Ok(Vec::new());
+    }
+    let of_workloads: Vec<usize> = carried(results, main).into_iter().filter(|metric| has_level(*metric)).collect();
+    let is_other =
+        |metric: &usize| *metric != main && !of_workloads.contains(metric) && results.metrics[*metric].declared && has_level(*metric);
+    let others: Vec<usize> = (0..results.metrics.len()).filter(is_other).take(MOST_OTHERS).collect();
+    let wanted: Vec<usize> = [main].into_iter().chain(of_workloads.iter().chain(&others).copied()).collect();
+    let observed = Observed::of(results, analysis, &wanted);
+    let gallery = Gallery { results, observed, main };
+
+    let mut album = Album { fonts, drawn: Vec::new() };
+    let name = &results.metrics[main].name;
+    for (factor, chart) in gallery.scaling() {
+        let alt = format!("{name} over {factor}, every trial a point");
+        album.add(&format!("{}-by-{}", file_stem(name), file_stem(&factor)), alt, |fonts| chart.render(fonts))?;
+    }
+    if of_workloads.len() > 1 {
+        let (what, pages) = gallery.workloads(&of_workloads);
+        album.add_pages(&format!("{}-workloads", file_stem(&what)), &format!("{what} of every workload by variant"), &pages)?;
+    } else {
+        album.add_pages(&format!("{}-trials", file_stem(name)), &format!("{name} of every trial by variant"), &gallery.strips(main))?;
+    }
+    for metric in others {
+        let (name, pages) = (&results.metrics[metric].name, gallery.strips(metric));
+        if pages.len() == 1 {
+            album.add_pages(&format!("{}-trials", file_stem(name)), &format!("{name} of every trial by variant"), &pages)?;
+        }
+    }
+    Ok(album.drawn)
+}
+
+/// The charts drawn so far, no two with one file.
+struct Album<'f> {
+    fonts: &'f Fonts,
+    drawn: Vec<Drawn>,
+}
+
+impl Album<'_> {
+    fn add(&mut self, stem: &str, alt: String, render: impl Fn(&Fonts) -> Result<Vec<u8>, ChartError>) -> Result<(), ReportError> {
+        let mut file = format!("{stem}.png");
+        let mut number = 1;
+        while self.drawn.iter().any(|drawn| drawn.file == file) {
+            number += 1;
+            file = format!("{stem}-again-{number}.png");
+        }
+        let png = render(self.fonts).map_err(|source| ReportError::Chart { name: file.clone(), source })?;
+        self.drawn.push(Drawn { file, alt, png });
+        Ok(())
+    }
+
+    fn add_pages(&mut self, stem: &str, alt: &str, pages: &[super::charts::Strip]) -> Result<(), ReportError> {
+        for (page, chart) in pages.iter().enumerate() {
+            let stem = if pages.len() > 1 { format!("{stem}-{}", page + 1) } else { stem.to_owned() };
+            self.add(&stem, alt.to_owned(), |fonts| chart.render(fonts))?;
+        }
+        Ok(())
+    }
+}
+
+/// What the charts are made of.
+struct Gallery<'r> {
+    results: &'r Results,
+    observed: Observed<'r>,
+    /// The metric that verdicts are about.
+    main: usize,
+}
+
+impl Gallery<'_> {
+    fn metric(&self, metric: usize) -> &MetricColumn {
+        &self.results.metrics[metric]
+    }
+
+    fn is_copy(&self, variant: usize) -> bool {
+        self.results.variants[variant].id.ends_with(AA_SUFFIX)
+    }
+
+    /// A variant by what varies; the id where nothing does.
+    fn label(&self, variant: usize) -> String {
+        let found = &self.results.variants[variant];
+        let varied = self.results.factors.iter().zip(&found.levels).filter(|(factor, _)| factor.levels.len() > 1);
+        let words: Vec<String> = varied
+            .filter_map(|(factor, level)| Some(format!("{}={}", factor.name, factor.levels.get(usize::try_from(*level).ok()?)?)))
+            .collect();
+        if words.is_empty() { found.id.clone() } else { words.join(", ") }
+    }
+}
+
+/// A metric's or factor's name as part of a file's name.
+fn file_stem(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
+}

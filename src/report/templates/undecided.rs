@@ -1,0 +1,123 @@
+//! Why there is no verdict, and what would help. That nothing was found is never taken for "the same".
+
+use super::number;
+use crate::analyse::{ALPHA, blocks_needed};
+use crate::model::estimate::Effect;
+
+/// More blocks than this nobody measures: then it is the noise that must shrink.
+const MOST_BLOCKS: usize = 200;
+
+/// Below this many pairs their spread is too poorly known to say how many are needed.
+pub(super) const FEW_PAIRS: usize = 5;
+
+/// From this difference on (a fraction) people think in factors, not in percent.
+const FACTORS: f64 = 1.0;
+
+/// Above this the number itself says nothing more.
+const ABSURD: f64 = 1000.0;
+
+/// Why an effect is undecided, and what would decide about a difference of `target` (a fraction) in a family of `family` comparisons.
+pub(super) fn why(effect: &Effect, target: f64, family: usize) -> String {
+    if effect.p_adjusted.is_some_and(|p| p <= ALPHA) {
+        return "a caution forbids a verdict".to_owned();
+    }
+    let Some(detectable) = effect.detectable else {
+        return match effect.n {
+            0 | 1 => "one block gives no interval",
+            _ => "no variation between blocks, which cannot be tested",
+        }
+        .to_owned();
+    };
+    let found = if detectable >= FACTORS {
+        format!("n = {} cannot reliably show anything smaller than {}", effect.n, size(detectable))
+    } else {
+        format!("only a difference of about {} would have been found in 4 of 5 such experiments", size(detectable))
+    };
+    match advice(effect, target, family) {
+        Some(advice) => format!("{found}; {advice}"),
+        None => found,
+    }
+}
+
+/// What would help; none with so few pairs that only more of them do, which is said once for all.
+fn advice(effect: &Effect, target: f64, family: usize) -> Option<String> {
+    if effect.n < FEW_PAIRS {
+        return None;
+    }
+    let target_words = number::percent(target);
+    Some(match blocks_needed(effect, target, family).map(round_up) {
+        Some(blocks) if blocks <= effect.n => "the difference that was found is smaller than that".to_owned(),
+        Some(blocks) if blocks <= MOST_BLOCKS => format!("{target_words} needs about {blocks} blocks"),
+        _ => format!("more blocks will not show {target_words} at this noise: make trials longer or the machine quieter"),
+    })
+}
+
+/// A difference as people say it: `18 %`, `a factor of 38`.
+pub(super) fn size(difference: f64) -> String {
+    let factor = 1.0 + difference;
+    if difference < FACTORS {
+        number::percent(difference)
+    } else if factor > ABSURD {
+        format!("a factor of more than {}", number::significant(ABSURD))
+    } else {
+        format!("a factor of {}", number::two_digits(factor))
+    }
+}
+
+/// Two significant digits, upwards: the number is an estimate from a noisy spread.
+fn round_up(blocks: usize) -> usize {
+    let step = 10_usize.pow(blocks.checked_ilog10().unwrap_or(0).saturating_sub(1));
+    blocks.div_ceil(step) * step
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::estimate::Verdict;
+
+    /// An effect of ratio 1 whose log interval has this half width, seen in `n` pairs.
+    fn effect(n: usize, half: f64, detectable: Option<f64>) -> Effect {
+        Effect {
+            n,
+            ratio: 1.0,
+            low: Some((-half).exp()),
+            high: Some(half.exp()),
+            equivalence: None,
+            p: Some(0.9),
+            p_adjusted: Some(0.9),
+            verdict: Verdict::Undecided,
+            detectable,
+        }
+    }
+
+    #[test]
+    fn sizes_are_said_as_people_say_them() {
+        let table = [(0.005, "0.5 %"), (0.18, "18 %"), (0.999, "100 %"), (1.4, "a factor of 2.4"), (37.2, "a factor of 38")];
+        for (difference, said) in table {
+            assert_eq!(size(difference), said);
+        }
+        assert_eq!((size(756.0), size(75_706.0)), ("a factor of 757".into(), "a factor of more than 1,000".into()));
+    }
+
+    #[test]
+    fn advice_is_what_helps() {
+        let table = [
+            (effect(2, 3.0, Some(37.0)), "n = 2 cannot reliably show anything smaller than a factor of 38"),
+            (
+                effect(6, 0.1, Some(0.18)),
+                "only a difference of about 18 % would have been found in 4 of 5 such experiments; more blocks will not show 1 % at this \
+                 noise: make trials longer or the machine quieter",
+            ),
+            // sd = 0.02 * sqrt(10) / 2.2622 = 0.02796, and ((1.96 + 0.84) * 0.02796 / ln 1.01)² = 62; t asks for two more than the normal.
+            (
+                effect(10, 0.02, Some(0.03)),
+                "only a difference of about 3 % would have been found in 4 of 5 such experiments; 1 % needs about 64 blocks",
+            ),
+        ];
+        for (effect, said) in table {
+            assert_eq!(why(&effect, 0.01, 1), said);
+        }
+        assert_eq!(why(&effect(1, 1.0, None), 0.01, 1), "one block gives no interval");
+        assert_eq!(why(&effect(3, 1.0, None), 0.01, 1), "no variation between blocks, which cannot be tested");
+    }
+}
