@@ -14,4 +14,5 @@ mod native;
 mod pack;
 mod page;
 mod parsers;
+mod plan;
 mod tables;
