@@ -15,4 +15,5 @@ mod pack;
 mod page;
 mod parsers;
 mod plan;
+mod record;
 mod tables;
