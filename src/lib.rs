@@ -22,9 +22,19 @@
 //! 3. [`execute`] walks the plan over an [`engine::Engine`], with [`measure`] reading the kernel's counters around the window,
 //!    and hands every row to [`record`] before anyone sees it.
 //! 4. [`record`] loads what was written into [`model::results::Results`]; [`analyse`] makes estimates, effects and verdicts of
-//!    them; [`report`] turns both into bytes. No clock, no host and no engine takes part, so the same record gives the same bytes.
+//!    them; [`report`] turns both into bytes. No clock, no host and no engine takes part, so the same record gives the same bytes
+//!    (one exception: characters that the embedded font lacks are drawn with a font of the system).
 //!
-//! Each module owns its error enum; there is no central one. One owner per dependency: see `tests/layers.rs`.
+//! # Where to add a thing
+//!
+//! - a key of the manifest: a line in [`model::language`], and where its value is resolved in [`plan`];
+//! - a parser: a file in [`measure::parsers`], a line in its `PARSERS`, and fixtures;
+//! - an engine: a folder in [`engine`] that passes `tests/engine_conformance.rs`, and a line in `cli/engines.rs`;
+//! - a chart: a file in [`report::charts`], and a line in `report/gallery.rs`;
+//! - a command: a file in [`cli`].
+//!
+//! Each module owns its error enum; there is no central one. One owner per dependency: see `tests/layers.rs`. What users must know
+//! stands in README.md and METHODOLOGY.md, of which `tests/readme.rs` runs the commands and generates the table of metrics.
 
 pub mod analyse;
 pub mod cli;

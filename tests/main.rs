@@ -15,5 +15,6 @@ mod pack;
 mod page;
 mod parsers;
 mod plan;
+mod readme;
 mod record;
 mod tables;

@@ -2,8 +2,9 @@
 //!
 //! The unit of replication is a trial, and what is compared is always paired: the same run and the same block. Per pair the log of
 //! the ratio is taken, and a t test on those logs gives ratio, interval and p (`paired`). The primary metric's comparisons with the
-//! baseline are one family under Holm's correction; everything else is exploratory and says so (`families`). A variant's own level
-//! is a median with an order-statistic interval (`order_statistics`), because a t interval of skewed timings is not what it claims.
+//! baseline are one family under Holm's correction, and so are the workloads of one variant; the A/A control stands alone; the
+//! other metrics are exploratory and say so (`families`). A variant's own level is a median with an order-statistic
+//! interval (`order_statistics`), because a t interval of skewed timings is not what it claims.
 
 mod cautions;
 mod families;

@@ -1,6 +1,6 @@
 //! The terminal: arguments, progress, tables, exit codes. stdout is data, stderr is talk.
 //!
-//! One file per command; [`open`] finds and reads manifests for all of them, [`talk`] draws problems and messages.
+//! One file per command; `open` finds and reads manifests for all of them, `talk` draws problems and messages.
 
 mod assemble;
 mod catalog;

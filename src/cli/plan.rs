@@ -26,7 +26,8 @@ pub struct Arguments {
     choice: Choice,
 }
 
-/// What to run: shared by `plan` and `run`, so that one shows what the other does.
+/// What to run: shared by `plan` and `run`, so that one shows what the other does; except that `run` first finishes an
+/// unfinished run that still fits, in the order saved there.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Choice {
     /// Only variants with this level (and the baseline); more than once: all must hold, levels of one factor either.

@@ -58,7 +58,7 @@ fn check(name: &str, store: &Store) -> u8 {
     }
 }
 
-/// The stores that the words name: a manifest's beside it, a name's below `--reports`.
+/// The stores that the words name, by a manifest's stem or a plain name, all below `--reports`.
 fn stores(arguments: &Arguments) -> Result<Vec<(String, Store)>, String> {
     if arguments.experiments.is_empty() {
         let mut names: Vec<String> = std::fs::read_dir(&arguments.reports)

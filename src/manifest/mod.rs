@@ -46,8 +46,29 @@ pub struct Source<'a> {
 /// # Errors
 /// With every problem of the manifest, warnings among them, in the order of the text.
 pub fn read(source: &Source<'_>, templates: &dyn Fn(&str) -> Option<String>) -> Result<(Experiment, Vec<Diagnostic>), Problems> {
+    let Examined { experiment, found } = examine(source, templates);
+    match experiment {
+        Some(experiment) if !found.iter().any(|problem| problem.severity == Severity::Error) => Ok((experiment, found)),
+        _ => Err(Problems(found)),
+    }
+}
+
+/// What could be made of a manifest, right or not.
+#[derive(Debug, Clone)]
+pub struct Examined {
+    /// The experiment as far as it could be read; none where too little is left to look for further problems in it.
+    pub experiment: Option<Experiment>,
+    /// Problems and warnings in the order of the text.
+    pub found: Vec<Diagnostic>,
+}
+
+/// Reads a manifest as far as it can be read, so that planning can add what it finds to the same list.
+#[must_use]
+pub fn examine(source: &Source<'_>, templates: &dyn Fn(&str) -> Option<String>) -> Examined {
     let (tree, mut found) = yaml::scan(source.text);
-    let Some(root) = tree.filter(|tree| is_manifest(tree, &mut found)) else { return Err(problems(found)) };
+    let Some(root) = tree.filter(|tree| is_manifest(tree, &mut found)) else {
+        return Examined { experiment: None, found: problems(found).0 };
+    };
     keys_and_values(&root, &mut found);
     let factors = matrix::factors(&root, &mut found);
     let rules = rules::rules(&root, &factors, &mut found);
@@ -56,6 +77,8 @@ pub fn read(source: &Source<'_>, templates: &dyn Fn(&str) -> Option<String>) -> 
     setup::names(&setup, &mut found);
     let templates = templates::load(&setup, &factors, source.folder, templates, &mut found);
     let text = |key: &str| root.get(key).and_then(Tree::text).map(str::to_owned);
+    // With a factor missing, every template that names it would look wrong.
+    let whole = factors.len() == root.get("matrix").map_or(0, |matrix| matrix.entries().len()) && !setup.entries().is_empty();
     let experiment = Experiment {
         name: source.name.to_owned(),
         folder: source.folder.to_owned(),
@@ -73,11 +96,7 @@ pub fn read(source: &Source<'_>, templates: &dyn Fn(&str) -> Option<String>) -> 
         templates,
         factors,
     };
-    let Problems(found) = problems(found);
-    match found.iter().any(|problem| problem.severity == Severity::Error) {
-        true => Err(Problems(found)),
-        false => Ok((experiment, found)),
-    }
+    Examined { experiment: whole.then_some(experiment), found: problems(found).0 }
 }
 
 /// Whether the document is a mapping at all.

@@ -53,7 +53,7 @@ pub enum Event {
     RunInterrupted {
         /// UTC, RFC 3339.
         at: String,
-        /// `SIGINT`, `SIGTERM` or what went wrong.
+        /// `signal`, or what went wrong.
         by: String,
     },
 }
@@ -114,7 +114,7 @@ pub struct TrialRow {
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<Failure>,
-    /// Why a sceptic would leave it out, such as `too-short`; it still counts in "all".
+    /// Why a sceptic would leave it out, such as `too-short`; it still counts.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub taints: Vec<String>,
     /// What was measured; empty when it failed.

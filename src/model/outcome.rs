@@ -78,7 +78,7 @@ pub struct Failure {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureKind {
-    /// The engine refused or did not answer: tried again once.
+    /// The engine refused or did not answer: tried again, up to `limits.attempts` times in all.
     Infrastructure,
     /// A phase took longer than its limit.
     Timeout,

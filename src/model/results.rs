@@ -33,7 +33,7 @@ pub struct Results {
 /// One run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSummary {
-    /// Its id.
+    /// The name of its folder.
     pub run: String,
     /// The seed of its order.
     pub seed: u64,

@@ -1,5 +1,5 @@
 //! Results + Analysis -> bytes: CSV files, charts, the page. Pure: it returns names and bytes and knows no files, so the same
-//! record gives the same bytes anywhere.
+//! record, drawn with the same fonts, gives the same bytes anywhere.
 
 pub mod charts;
 mod gallery;

@@ -28,7 +28,11 @@ pub(super) async fn ready(docker: &Docker, spec: &ImageSpec, folder: &Path) -> R
         ImageSpec::Reference(name) => referenced(docker, name).await,
         ImageSpec::Build { context, dockerfile, args } => build::built(docker, &folder.join(context), dockerfile, args).await,
         ImageSpec::Archive(path) => archived(docker, &folder.join(path)).await,
-        ImageSpec::Pack(paths) => packed(docker, paths.iter().map(|path| folder.join(path)).collect()).await,
+        // A bare name stays one: packing says where the program of that name is.
+        ImageSpec::Pack(paths) => {
+            packed(docker, paths.iter().map(|path| if path.components().count() > 1 { folder.join(path) } else { path.clone() }).collect())
+                .await
+        }
     }
 }
 

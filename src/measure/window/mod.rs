@@ -2,8 +2,9 @@
 //!
 //! CPU time and the memory peak are read from the cgroup around the unit, which is ours and outlives it. The quota's throttling
 //! counts in the limited cgroup only, which an engine removes at the exit: a thread re-reads one open file every 50 ms, and the
-//! last reading counts; so up to the last 50 ms of throttling are not seen. Without a quota, or when the limited cgroup is our
-//! own, nothing runs in the window.
+//! last reading counts; so up to the last 50 ms of throttling are not seen. Limits are read back as soon as that cgroup is there,
+//! which the same thread looks for every 5 ms. Without a quota it ends with that; without any limit, or when the limited cgroup
+//! is our own, nothing runs in the window.
 
 mod counters;
 mod watch;

@@ -1,7 +1,6 @@
 //! Texts and files with templates in them.
 
 use super::scope::{Bound, Scope};
-use super::spelling::spelled_out;
 use super::{STRICT, compile, strict};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::tree::{Key, Node, Scalar, Span, Tree, is_template};
@@ -187,4 +186,26 @@ fn is_name(text: &str) -> bool {
 fn whole_expression(text: &str) -> Option<&str> {
     let inner = text.trim().strip_prefix("{{")?.strip_suffix("}}")?;
     (!inner.contains("{{") && !inner.contains("}}") && !inner.contains("{%")).then(|| inner.trim())
+}
+
+/// A template with every plain `{{ name }}` replaced by the name's own spelling where its number would print differently.
+fn spelled_out(text: &str, scope: &Scope) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find("{{") {
+        let Some(close) = rest[open..].find("}}").map(|at| at + open) else { break };
+        let name = rest[open + 2..close].trim();
+        let spelling = scope.names.get(name).and_then(|bound| bound.spelling.as_deref());
+        let shadowed = || text.contains(&format!("for {name} ")) || text.contains(&format!("set {name} "));
+        match spelling {
+            Some(spelling) if !is_template(spelling) && !shadowed() => {
+                out.push_str(&rest[..open]);
+                out.push_str(spelling);
+            }
+            _ => out.push_str(&rest[..close + 2]),
+        }
+        rest = &rest[close + 2..];
+    }
+    out.push_str(rest);
+    out
 }

@@ -1,6 +1,5 @@
 //! Names that print differently as numbers: where a template gets their text, and where their number.
 
-use super::scope::Scope;
 use crate::model::tree::is_template;
 
 /// How names that print differently as numbers are given to a template.
@@ -51,26 +50,4 @@ pub(super) fn joins(text: &str) -> bool {
     let parts = parts(text);
     let prints = |code: &String| code.contains('~') || code.contains('|');
     parts.iter().any(prints)
-}
-
-/// A template with every plain `{{ name }}` replaced by the name's own spelling where its number would print differently.
-pub(super) fn spelled_out(text: &str, scope: &Scope) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some(open) = rest.find("{{") {
-        let Some(close) = rest[open..].find("}}").map(|at| at + open) else { break };
-        let name = rest[open + 2..close].trim();
-        let spelling = scope.names.get(name).and_then(|bound| bound.spelling.as_deref());
-        let shadowed = || text.contains(&format!("for {name} ")) || text.contains(&format!("set {name} "));
-        match spelling {
-            Some(spelling) if !is_template(spelling) && !shadowed() => {
-                out.push_str(&rest[..open]);
-                out.push_str(spelling);
-            }
-            _ => out.push_str(&rest[..close + 2]),
-        }
-        rest = &rest[close + 2..];
-    }
-    out.push_str(rest);
-    out
 }
