@@ -50,7 +50,7 @@ impl EngineSource for Engines {
             Ok(if docker.shares_our_kernel() && control::may_make_groups(&layout) {
                 Arc::new(Grouped::new(docker, Control::new(layout)))
             } else {
-                Arc::new(docker)
+                Arc::new(docker.without_groups())
             })
         })
     }

@@ -8,10 +8,10 @@ use std::collections::HashMap;
 /// Where the daemon puts a unit's control group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Placement {
-    /// What the daemon is told as parent.
-    pub parent: String,
+    /// What the daemon is told as parent; none leaves the container where the daemon puts it by itself.
+    pub parent: Option<String>,
     /// The parent's path below each hierarchy.
-    pub cgroup: String,
+    cgroup: String,
     /// What stands before and after the id in the leaf's name.
     leaf: (&'static str, &'static str),
 }
@@ -29,7 +29,7 @@ impl Placement {
             (true, true) => ("libpod-", ".scope"),
         };
         if !systemd {
-            return Self { parent: format!("/{}", name.cgroup()), cgroup: name.cgroup(), leaf };
+            return Self { parent: Some(format!("/{}", name.cgroup())), cgroup: name.cgroup(), leaf };
         }
         let mut parent = String::from("shakedown");
         let mut folders = vec![format!("{parent}.slice")];
@@ -38,7 +38,24 @@ impl Placement {
             parent.extend(part.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }));
             folders.push(format!("{parent}.slice"));
         }
-        Self { parent: format!("{parent}.slice"), cgroup: folders.join("/"), leaf }
+        Self { parent: Some(format!("{parent}.slice")), cgroup: folders.join("/"), leaf }
+    }
+
+    /// Where the daemon puts a container by itself. Without the right to make groups this keeps containers siblings, so that they
+    /// share CPU by their shares, and leaves nothing behind; but nothing can be counted after the exit.
+    pub fn of_the_engine(systemd: bool, podman: bool) -> Self {
+        let (cgroup, leaf) = match (systemd, podman) {
+            (false, false) => ("docker", ("", "")),
+            (false, true) => ("libpod_parent", ("libpod-", "")),
+            (true, false) => ("system.slice", ("docker-", ".scope")),
+            (true, true) => ("machine.slice", ("libpod-", ".scope")),
+        };
+        Self { parent: None, cgroup: cgroup.to_owned(), leaf }
+    }
+
+    /// The group whose counters are this unit's alone.
+    pub fn counted(&self, id: &str) -> String {
+        if self.parent.is_some() { self.cgroup.clone() } else { self.leaf(id) }
     }
 
     /// The control group of the container `id` itself.
@@ -92,7 +109,7 @@ fn host(spec: &UnitSpec, placement: &Placement) -> HostConfig {
         hard: Some(*hard),
     });
     HostConfig {
-        cgroup_parent: Some(placement.parent.clone()),
+        cgroup_parent: placement.parent.clone(),
         network_mode: container.network_mode.clone(),
         init: Some(container.init),
         privileged: Some(container.privileged),
@@ -185,7 +202,7 @@ pub(super) mod tests {
         ];
         for (systemd, podman, parent, leaf) in table {
             let placement = Placement::new(&name(), systemd, podman);
-            assert_eq!((placement.parent.as_str(), placement.leaf("id").as_str()), (parent, leaf));
+            assert_eq!((placement.parent.as_deref(), placement.leaf("id").as_str()), (Some(parent), leaf));
         }
     }
 

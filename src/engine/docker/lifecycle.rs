@@ -52,7 +52,8 @@ pub(super) async fn create(docker: &Docker, name: &UnitName, spec: &UnitSpec, im
             what: format!("`{}` has a packed image, which has no command of its own: declare `command`", name.unit),
         });
     }
-    let placement = Placement::new(name, docker.abilities.systemd(), docker.abilities.podman());
+    let (systemd, podman) = (docker.abilities.systemd(), docker.abilities.podman());
+    let placement = if docker.own_groups { Placement::new(name, systemd, podman) } else { Placement::of_the_engine(systemd, podman) };
     let wanted = body(name, spec, &image.reference, &placement);
     let (client, files) = (docker.client.clone(), spec.files.clone());
     let (answer, made) = oneshot::channel();
@@ -68,7 +69,7 @@ pub(super) async fn create(docker: &Docker, name: &UnitName, spec: &UnitSpec, im
     let id = made.await.map_err(lost)??;
     let program = spec.entrypoint.iter().flatten().chain(&spec.command).next().cloned().unwrap_or_else(|| name.unit.clone());
     docker.units.lock().insert(id.clone(), Unit { program, exit: None });
-    Ok(Created { cgroup: placement.cgroup.clone(), leaf: placement.leaf(&id), id })
+    Ok(Created { cgroup: placement.counted(&id), leaf: placement.leaf(&id), id })
 }
 
 async fn create_with_files(

@@ -36,6 +36,8 @@ pub struct Docker {
     endpoint: Endpoint,
     abilities: Abilities,
     units: Units,
+    /// Whether containers get a control group around them that is ours to read and to remove.
+    own_groups: bool,
 }
 
 impl Docker {
@@ -45,6 +47,12 @@ impl Docker {
     /// [`EngineError::Unreachable`] when there is none, or none that speaks a version of ours.
     pub async fn connect(host: Option<&str>, env: &Env) -> Result<Self, EngineError> {
         connect::connect(resolve(host, env)?).await
+    }
+
+    /// Leaves containers in the groups that the daemon makes by itself: for a process that may not make and remove groups here.
+    #[must_use]
+    pub fn without_groups(self) -> Self {
+        Self { own_groups: false, ..self }
     }
 
     /// Whether its containers run on this host's kernel, so that their counters are ours to read: a daemon behind a socket file.
