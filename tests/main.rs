@@ -14,6 +14,8 @@ mod native;
 mod pack;
 mod page;
 mod parsers;
+mod plan;
 mod readme;
+mod record;
 mod report;
 mod tables;

@@ -51,7 +51,7 @@ pub struct UnitSpec {
     /// Replaces the image's entry point.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entrypoint: Option<Vec<String>>,
-    /// Environment variables, in order.
+    /// Environment variables, sorted by name.
     pub environment: Vec<(String, String)>,
     /// Working directory inside.
     #[serde(skip_serializing_if = "Option::is_none")]

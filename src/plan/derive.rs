@@ -5,45 +5,60 @@ use crate::model::experiment::MetricDecl;
 use crate::model::metric::{Observation, Unit};
 use serde_json::{Map, Value as Json};
 
-/// The formulas of an experiment, compiled.
+/// The formulas of an experiment, compiled, each after those that it reads.
 pub struct Derived(Vec<(MetricDecl, Formula)>);
 
 impl Derived {
-    /// Compiles the formulas; those that no longer compile are returned as sentences.
+    /// Compiles the formulas; those that no longer compile, or that need each other, are returned as sentences.
     #[must_use]
     pub fn new(metrics: &[MetricDecl]) -> (Self, Vec<String>) {
-        let mut compiled = Vec::new();
+        let mut waiting = Vec::new();
         let mut problems = Vec::new();
         for metric in metrics {
             if let Some(text) = &metric.expr {
                 match Formula::new(text) {
-                    Ok(formula) => compiled.push((metric.clone(), formula)),
+                    Ok(formula) => waiting.push((metric.clone(), formula)),
                     Err(error) => problems.push(format!("metric `{}`: {error}", metric.name)),
                 }
             }
         }
-        (Self(compiled), problems)
+        let mut ordered = Vec::with_capacity(waiting.len());
+        while !waiting.is_empty() {
+            let pending: Vec<&str> = waiting.iter().map(|(metric, _)| metric.name.as_str()).collect();
+            let ready = waiting.iter().position(|(_, formula)| !formula.names().iter().any(|name| pending.contains(&name.as_str())));
+            match ready {
+                Some(index) => ordered.push(waiting.remove(index)),
+                None => {
+                    problems.extend(waiting.drain(..).map(|(metric, _)| format!("metric `{}`: its formula needs itself", metric.name)));
+                }
+            }
+        }
+        (Self(ordered), problems)
     }
 
-    /// Adds what can be computed to a trial's observations; what needs an absent metric stays absent.
-    ///
-    /// # Errors
-    /// The first formula that fails for these values.
-    pub fn add(&self, names: &Map<String, Json>, observations: &mut Vec<Observation>) -> Result<(), String> {
+    /// Adds what can be computed to a trial's observations; what needs an absent metric stays absent. Returns the metric and a
+    /// sentence for each formula that fails for these values; the others are not affected.
+    #[must_use]
+    pub fn add(&self, names: &Map<String, Json>, observations: &mut Vec<Observation>) -> Vec<(&str, String)> {
+        let mut problems = Vec::new();
         if self.0.is_empty() {
-            return Ok(());
+            return problems;
         }
         let mut names = names.clone();
         observations.iter().for_each(|o| insert(&mut names, o));
         for (metric, formula) in &self.0 {
-            if let Some(value) = formula.number(&names).map_err(|error| format!("metric `{}`: {error}", metric.name))? {
-                let unit = metric.unit.clone().unwrap_or(Unit::ONE);
-                let observation = Observation { name: metric.name.clone(), value, unit };
-                insert(&mut names, &observation);
-                observations.push(observation);
+            match formula.number(&names) {
+                Ok(None) => {}
+                Ok(Some(value)) => {
+                    let unit = metric.unit.clone().unwrap_or(Unit::ONE);
+                    let observation = Observation { name: metric.name.clone(), value, unit };
+                    insert(&mut names, &observation);
+                    observations.push(observation);
+                }
+                Err(error) => problems.push((metric.name.as_str(), format!("metric `{}`: {error}", metric.name))),
             }
         }
-        Ok(())
+        problems
     }
 }
 

@@ -1,10 +1,13 @@
 //! What makes a recorded trial stale: a digest of everything that would run, and in words what changed.
 
+use super::secrets::redacted;
 use crate::model::experiment::Experiment;
 use crate::model::plan::Variant;
-use crate::model::spec::TrialSpec;
+use crate::model::spec::{ParseSpec, TrialSpec};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// Most changes that are spelled out.
 const MOST_CHANGES: usize = 4;
@@ -13,16 +16,38 @@ const MOST_CHANGES: usize = 4;
 #[must_use]
 pub fn of(spec: &TrialSpec) -> String {
     let mut bytes = Vec::with_capacity(512);
-    serde_json::to_writer(&mut bytes, spec).expect("a spec is plain data");
+    serde_json::to_writer(&mut bytes, &*canonical(spec)).expect("a spec is plain data");
     hex(&Sha256::digest(&bytes)[..16])
 }
 
-/// The digest of a plan's identity and protocol: 16 hexadecimal digits. Titles, charts and formulas are not in it.
+/// The spec without what changes no trial: the order of workloads (they start together) and of extractions, and the direction of
+/// an extracted metric.
+fn canonical(spec: &TrialSpec) -> Cow<'_, TrialSpec> {
+    let extracts = |parse: &ParseSpec| !matches!(parse, ParseSpec::Tool(_));
+    let sorted = spec.workloads.is_sorted_by(|a, b| a.name <= b.name);
+    if sorted && !spec.workloads.iter().any(|workload| workload.parse.iter().any(extracts)) {
+        return Cow::Borrowed(spec);
+    }
+    let mut spec = spec.clone();
+    spec.workloads.sort_by(|a, b| a.name.cmp(&b.name));
+    for parse in spec.workloads.iter_mut().flat_map(|workload| &mut workload.parse) {
+        if let ParseSpec::Regex(items) | ParseSpec::Json(items) | ParseSpec::Csv(items) = parse {
+            items.sort_by(|a, b| a.name.cmp(&b.name));
+            items.iter_mut().for_each(|item| item.better = None);
+        }
+    }
+    Cow::Owned(spec)
+}
+
+/// The digest of a plan's identity and protocol: 16 hexadecimal digits. Titles, charts and formulas are not in it. Factors and
+/// levels are, in their order: a saved plan speaks of levels by index.
 #[must_use]
 pub fn digest(experiment: &Experiment, blocks: u32, variants: &[Variant]) -> String {
     let mut hasher = Sha256::new();
-    let protocol =
-        serde_json::to_vec(&(&experiment.name, blocks, &experiment.design.seed, &experiment.limits)).expect("a design is plain data");
+    let factors: Vec<(&str, Vec<&str>)> =
+        experiment.factors.iter().map(|factor| (&*factor.name, factor.levels.iter().map(|level| &*level.text).collect())).collect();
+    let protocol = serde_json::to_vec(&(&experiment.name, blocks, &experiment.design.seed, &experiment.limits, factors))
+        .expect("a design is plain data");
     hasher.update(&protocol);
     for variant in variants {
         hasher.update(variant.id.as_bytes());
@@ -63,19 +88,16 @@ fn compare(path: &str, old: &Json, new: &Json, found: &mut Vec<String>) {
     let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
     match (old, new) {
         (Json::Object(a), Json::Object(b)) => {
-            let keys: std::collections::BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+            let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
             for key in keys {
                 compare(&below(key), a.get(key).unwrap_or(&Json::Null), b.get(key).unwrap_or(&Json::Null), found);
             }
         }
-        (Json::Array(a), Json::Array(b)) if a.iter().chain(b).all(|item| item.get("name").is_some()) => {
-            for item in b {
-                let name = item["name"].as_str().unwrap_or("?");
-                let before = a.iter().find(|other| other["name"] == item["name"]).unwrap_or(&Json::Null);
-                compare(&below(name), before, item, found);
-            }
-            for item in a.iter().filter(|item| !b.iter().any(|other| other["name"] == item["name"])) {
-                found.push(format!("{}: removed", below(item["name"].as_str().unwrap_or("?"))));
+        (Json::Array(a), Json::Array(b)) if a.iter().chain(b).all(|item| name(item).is_some()) => {
+            let names: BTreeSet<&str> = a.iter().chain(b).filter_map(name).collect();
+            let of = |list: &[Json], wanted: &str| list.iter().find(|item| name(item) == Some(wanted)).map_or(Json::Null, content);
+            for name in names {
+                compare(&below(name), &of(a, name), &of(b, name), found);
             }
         }
         (Json::Array(a), Json::Array(b)) if a.len() == b.len() => {
@@ -83,9 +105,56 @@ fn compare(path: &str, old: &Json, new: &Json, found: &mut Vec<String>) {
                 compare(&below(&index.to_string()), a, b, found);
             }
         }
-        (a, b) if a != b => found.push(format!("{path}: {} -> {}", short(a), short(b))),
+        (a, b) if a != b => found.push(format!("{}: {} -> {}", as_written(path), short(a), short(b))),
         _ => {}
     }
+}
+
+/// The name of an item of a list that is a mapping in truth: a thing with a name, or a pair.
+fn name(item: &Json) -> Option<&str> {
+    match item {
+        Json::Array(pair) if pair.len() == 2 => pair[0].as_str(),
+        item => item.get("name")?.as_str(),
+    }
+}
+
+fn content(item: &Json) -> Json {
+    match item {
+        Json::Array(pair) if pair.len() == 2 => pair[1].clone(),
+        item => item.clone(),
+    }
+}
+
+/// A path in a spec as the manifest spells it: `workload.image`, not `workloads.workload.unit.image.reference`.
+fn as_written(path: &str) -> String {
+    let mut parts: Vec<&str> = path.split('.').collect();
+    if parts.first() != Some(&"workloads") || parts.len() < 3 {
+        return path.to_owned();
+    }
+    if parts[2] == "unit" {
+        parts.remove(2);
+        if parts.get(2).is_some_and(|part| matches!(*part, "limits" | "container")) && parts.len() > 3 {
+            parts.remove(2);
+        }
+    }
+    if parts.get(2) == Some(&"image") && parts.len() > 3 {
+        parts.remove(if parts[3] == "reference" { 3 } else { 2 });
+    }
+    if let Some(part) = parts.get_mut(2) {
+        *part = match *part {
+            "place" => "on",
+            "memory_bytes" => "mem_limit",
+            "pids" => "pids_limit",
+            "cpu_quota_us" => "cpu_quota",
+            "cpu_period_us" => "cpu_period",
+            "shm_bytes" => "shm_size",
+            other => other,
+        };
+    }
+    if parts[1] == "workload" {
+        parts.remove(0);
+    }
+    parts.join(".")
 }
 
 fn short(value: &Json) -> String {
@@ -95,39 +164,4 @@ fn short(value: &Json) -> String {
         other => other.to_string(),
     };
     if text.chars().count() > 60 { format!("{}...", text.chars().take(57).collect::<String>()) } else { text }
-}
-
-/// Whether a name looks like a secret's.
-fn is_secret(name: &str) -> bool {
-    let upper = name.to_ascii_uppercase();
-    ["PASSWORD", "PASSWD", "TOKEN", "SECRET", "KEY"].iter().any(|word| upper.contains(word))
-}
-
-/// The spec as it may be recorded: values of variables and arguments that look like secrets are gone.
-#[must_use]
-pub fn redacted(mut spec: TrialSpec) -> TrialSpec {
-    const GONE: &str = "***";
-    for workload in &mut spec.workloads {
-        for (name, value) in &mut workload.unit.environment {
-            if is_secret(name) {
-                *value = GONE.to_owned();
-            }
-        }
-        let mut next_is_secret = false;
-        for argument in &mut workload.unit.command {
-            if std::mem::take(&mut next_is_secret) && !argument.starts_with('-') {
-                *argument = GONE.to_owned();
-            } else if let Some((name, _)) =
-                argument.split_once('=').filter(|(name, _)| is_secret(name) && !name.contains(char::is_whitespace))
-            {
-                *argument = format!("{name}={GONE}");
-            } else {
-                next_is_secret = argument.starts_with("--") && is_secret(argument);
-            }
-        }
-        if let Some(crate::model::spec::ImageSpec::Build { args, .. }) = &mut workload.unit.image {
-            args.iter_mut().filter(|(name, _)| is_secret(name)).for_each(|(_, value)| *value = GONE.to_owned());
-        }
-    }
-    spec
 }

@@ -1,6 +1,7 @@
 //! Which metrics an experiment has: what its parsers can yield, what it declares, and which one verdicts are about.
 
 use super::bind::Formula;
+use super::derive::Derived;
 use super::variants::Binder;
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
@@ -85,9 +86,15 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
             break;
         }
     }
+    let mut problems = Vec::new();
+    for metric in experiment.presentation.metrics.iter().filter(|m| m.expr.is_some()) {
+        if names.contains(&metric.name) {
+            let problem = Diagnostic::error(metric.span, format!("`{}` is measured already, so no formula can give it", metric.name));
+            problems.push(problem.help("give the derived metric a name of its own"));
+        }
+    }
     names.extend(experiment.presentation.metrics.iter().filter(|m| m.expr.is_some()).map(|m| m.name.clone()));
     scope.extend(names.iter().map(|name| name.split('.').next().unwrap_or(name).to_owned()));
-    let mut problems = Vec::new();
     for metric in &experiment.presentation.metrics {
         match &metric.expr {
             Some(text) => {
@@ -103,6 +110,11 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
             }
             None => {}
         }
+    }
+    if problems.is_empty() {
+        let (_, circles) = Derived::new(&experiment.presentation.metrics);
+        let span = experiment.presentation.metrics.iter().find(|m| m.expr.is_some()).map(|m| m.span).unwrap_or_default();
+        problems.extend(circles.into_iter().map(|circle| Diagnostic::error(span, circle)));
     }
     if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
 }

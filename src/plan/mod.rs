@@ -14,6 +14,7 @@ pub mod random;
 pub mod reasons;
 pub mod resolve;
 pub mod saved;
+pub mod secrets;
 pub mod variants;
 
 use crate::model::catalog::Catalog;
@@ -60,7 +61,7 @@ pub struct Planned<'e> {
 /// # Errors
 /// Everything that is wrong with its rules, templates, set-up, formulas and names.
 pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &History, options: &Options) -> Result<Planned<'e>, Problems> {
-    let combinations = product::combinations(experiment).map_err(Problems)?;
+    let combinations = product::combinations(experiment, options.host.as_ref()).map_err(Problems)?;
     if options.enforce_limit && combinations.len() > experiment.design.max_variants {
         let span = experiment.factors.first().map(|f| f.span).unwrap_or_default();
         let message = format!(

@@ -3,7 +3,9 @@
 use super::bind::{Formula, Scope};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::experiment::{Experiment, Factor, RuleKind};
+use crate::model::facts::HostFacts;
 use crate::model::tree::{Span, Tree};
+use serde_json::Value as Json;
 use std::collections::HashSet;
 
 /// Index of the level of each factor.
@@ -16,7 +18,7 @@ pub const MOST: u64 = 50_000_000;
 ///
 /// # Errors
 /// Rules that match nothing, repeat a variant or cannot be evaluated; a matrix that expands to nothing or beyond all bounds.
-pub fn combinations(experiment: &Experiment) -> Result<Vec<Combination>, Vec<Diagnostic>> {
+pub fn combinations(experiment: &Experiment, host: Option<&HostFacts>) -> Result<Vec<Combination>, Vec<Diagnostic>> {
     let factors = &experiment.factors;
     let size = factors.iter().try_fold(1_u64, |n, f| n.checked_mul(f.levels.len() as u64)).filter(|n| *n <= MOST);
     let Some(size) = size else {
@@ -26,13 +28,17 @@ pub fn combinations(experiment: &Experiment) -> Result<Vec<Combination>, Vec<Dia
         ]);
     };
     let rules = compile(experiment)?;
+    let host = host.and_then(|facts| serde_json::to_value(facts).ok()).unwrap_or_default();
     let mut problems = Vec::new();
     let mut hits = vec![0_u64; rules.len()];
     let mut kept: Vec<Combination> = Vec::with_capacity(if rules.is_empty() { size as usize } else { 0 });
+    // The rule that was needed last, when rules are applied in the order of the text.
+    let mut decisive = 0;
     let mut current: Combination = vec![0; factors.len()].into();
     for _ in 0..size {
-        if !excluded(&rules, &current, factors, &mut hits, &mut problems) {
-            kept.push(current.clone());
+        match excluded(&rules, &current, factors, &host, &mut hits, &mut problems) {
+            Some(rule) => decisive = decisive.max(rule),
+            None => kept.push(current.clone()),
         }
         if !problems.is_empty() {
             return Err(problems);
@@ -44,17 +50,14 @@ pub fn combinations(experiment: &Experiment) -> Result<Vec<Combination>, Vec<Dia
             problems.push(Diagnostic::error(rule.span, "this exclude matches nothing").help("remove it, or correct the levels it names"));
         }
     }
-    let before = kept.len();
     include(experiment, &mut kept, &mut problems);
     if kept.is_empty() && problems.is_empty() {
-        let last = rules.iter().zip(&hits).rfind(|(_, hits)| **hits > 0).map(|(rule, _)| rule.span);
-        let span = last.or(factors.first().map(|f| f.span)).unwrap_or_default();
+        let span = rules.get(decisive).map(|rule| rule.span).or(factors.first().map(|f| f.span)).unwrap_or_default();
         problems.push(
             Diagnostic::error(span, format!("the matrix expands to nothing: all {size} combinations are excluded"))
                 .label("this rule removed the last one"),
         );
     }
-    debug_assert!(kept.len() >= before);
     if problems.is_empty() { Ok(kept) } else { Err(problems) }
 }
 
@@ -65,7 +68,7 @@ struct Exclude<'e> {
 
 enum Compiled<'e> {
     Keys(&'e [(usize, Vec<usize>)]),
-    When(Formula),
+    When { formula: Formula, reads_host: bool },
 }
 
 fn compile(experiment: &Experiment) -> Result<Vec<Exclude<'_>>, Vec<Diagnostic>> {
@@ -75,9 +78,12 @@ fn compile(experiment: &Experiment) -> Result<Vec<Exclude<'_>>, Vec<Diagnostic>>
         match &rule.kind {
             RuleKind::Keys(keys) => rules.push(Exclude { span: rule.span, kind: Compiled::Keys(keys) }),
             RuleKind::When(text) => {
-                let known = experiment.factors.iter().map(|f| &*f.name);
+                let known = experiment.factors.iter().map(|f| &*f.name).chain(["host"]);
                 match Formula::new(text).and_then(|formula| formula.check(known).map(|()| formula)) {
-                    Ok(formula) => rules.push(Exclude { span: rule.span, kind: Compiled::When(formula) }),
+                    Ok(formula) => {
+                        let reads_host = formula.names().iter().any(|name| name == "host");
+                        rules.push(Exclude { span: rule.span, kind: Compiled::When { formula, reads_host } });
+                    }
                     Err(error) => problems.push(Diagnostic::error(rule.span, error.to_string())),
                 }
             }
@@ -86,25 +92,36 @@ fn compile(experiment: &Experiment) -> Result<Vec<Exclude<'_>>, Vec<Diagnostic>>
     if problems.is_empty() { Ok(rules) } else { Err(problems) }
 }
 
-fn excluded(rules: &[Exclude<'_>], combination: &[u32], factors: &[Factor], hits: &mut [u64], problems: &mut Vec<Diagnostic>) -> bool {
-    let mut any = false;
-    for (rule, hits) in rules.iter().zip(hits) {
+/// The first rule that leaves a combination out; every rule that fits it gets a hit.
+fn excluded(
+    rules: &[Exclude<'_>],
+    combination: &[u32],
+    factors: &[Factor],
+    host: &Json,
+    hits: &mut [u64],
+    problems: &mut Vec<Diagnostic>,
+) -> Option<usize> {
+    let mut first = None;
+    for (index, rule) in rules.iter().enumerate() {
         let matches = match &rule.kind {
             Compiled::Keys(keys) => keys.iter().all(|(factor, levels)| levels.contains(&(combination[*factor] as usize))),
-            Compiled::When(formula) => match formula.truth(&factor_scope(factors, combination)) {
-                Ok(truth) => truth,
-                Err(error) => {
+            Compiled::When { formula, reads_host } => {
+                let mut scope = factor_scope(factors, combination);
+                if *reads_host {
+                    scope.set_json("host", host);
+                }
+                formula.truth(&scope).unwrap_or_else(|error| {
                     problems.push(Diagnostic::error(rule.span, error.to_string()));
                     false
-                }
-            },
+                })
+            }
         };
         if matches {
-            *hits += 1;
-            any = true;
+            hits[index] += 1;
+            first.get_or_insert(index);
         }
     }
-    any
+    first
 }
 
 /// The names of the factors with the levels of one combination.

@@ -1,6 +1,6 @@
 //! The saved form of a plan: all that a report needs, secrets gone.
 
-use super::{Planned, identity, metrics};
+use super::{Planned, metrics, secrets};
 use crate::model::experiment::Presentation;
 use crate::model::plan::{SavedPlan, SavedVariant};
 
@@ -32,8 +32,8 @@ pub fn saved(planned: &Planned<'_>) -> SavedPlan {
                 levels: variant.levels.to_vec(),
                 identity: variant.identity.to_string(),
                 reason: variant.reason.clone(),
-                spec: identity::redacted(resolved.spec),
-                vars: resolved.names,
+                spec: secrets::redacted(resolved.spec),
+                vars: secrets::redacted_vars(resolved.names),
             }
         })
         .collect();

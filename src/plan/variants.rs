@@ -5,11 +5,11 @@ use super::product::{Combination, factor_scope};
 use super::{History, aa_copy, identity, resolve, variant_id};
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
-use crate::model::experiment::{Experiment, Problems};
+use crate::model::experiment::{Experiment, Factor, Problems};
 use crate::model::facts::HostFacts;
 use crate::model::plan::{Reason, Variant};
 use crate::model::spec::{EngineSpec, TrialSpec};
-use crate::model::tree::{Node, Tree};
+use crate::model::tree::{Node, Span, Tree};
 use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -60,7 +60,7 @@ impl<'e> Binder<'e> {
     /// # Errors
     /// Undefined names, and values that do not fit.
     pub fn resolve(&self, levels: &[u32]) -> Result<Resolved, Vec<Diagnostic>> {
-        let setup = self.patched(levels);
+        let setup = self.patched(levels)?;
         let mut scope = factor_scope(&self.experiment.factors, levels);
         scope.set_json("host", &self.host);
         let mut names = Map::new();
@@ -70,7 +70,8 @@ impl<'e> Binder<'e> {
         self.bind_vars(&setup, &mut scope, &mut names)?;
         let without_vars =
             Tree { span: setup.span, node: Node::Map(setup.entries().iter().filter(|(key, _)| &*key.name != "vars").cloned().collect()) };
-        let bound = bind::bind(&without_vars, &scope)?;
+        let mut bound = bind::bind(&without_vars, &scope)?;
+        clear(&mut bound);
         let context = resolve::Context { catalog: self.catalog, templates: &self.experiment.templates, scope: &scope };
         Ok(Resolved { spec: resolve::resolve(&bound, &context)?, names })
     }
@@ -85,26 +86,73 @@ impl<'e> Binder<'e> {
         Ok(())
     }
 
-    fn patched(&self, levels: &[u32]) -> Rc<Tree> {
+    /// The set-up with the levels' patches merged over it. Two factors may not say different things of one place: which one
+    /// counts would depend on the order of the text.
+    fn patched(&self, levels: &[u32]) -> Result<Rc<Tree>, Vec<Diagnostic>> {
         let factors = &self.experiment.factors;
-        let key: Vec<u32> = factors
+        let patches: Vec<(&Factor, u32, &Tree)> = factors
             .iter()
             .zip(levels)
-            .filter(|(f, l)| f.levels[**l as usize].patch.is_some())
-            .flat_map(|(f, l)| [f.span.start, *l])
+            .filter_map(|(factor, level)| factor.levels[*level as usize].patch.as_ref().map(|patch| (factor, *level, patch)))
             .collect();
+        let key: Vec<u32> = patches.iter().flat_map(|(factor, level, _)| [factor.span.start, *level]).collect();
         if let Some(tree) = self.patched.borrow().get(&key) {
-            return Rc::clone(tree);
+            return Ok(Rc::clone(tree));
         }
-        let mut tree = self.experiment.setup.clone();
-        for (factor, level) in factors.iter().zip(levels) {
-            if let Some(patch) = &factor.levels[*level as usize].patch {
-                tree.merge(patch);
+        let mut problems = Vec::new();
+        for (index, (factor, level, patch)) in patches.iter().enumerate() {
+            for (other, other_level, earlier) in &patches[..index] {
+                if let Some((path, first, second)) = contradiction("", earlier, patch) {
+                    let spelled = |factor: &Factor, level: u32| format!("`{}={}`", factor.name, factor.levels[level as usize].text);
+                    let message =
+                        format!("{} and {} both set `{path}`, to different things", spelled(other, *other_level), spelled(factor, *level));
+                    let problem = Diagnostic::error(second, message).related(first, "the other one is here");
+                    problems.push(problem.help("set it in one of the two factors, or exclude the combination"));
+                }
             }
         }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let mut tree = self.experiment.setup.clone();
+        patches.iter().for_each(|(_, _, patch)| tree.merge(patch));
         let tree = Rc::new(tree);
         self.patched.borrow_mut().insert(key, Rc::clone(&tree));
-        tree
+        Ok(tree)
+    }
+}
+
+/// The first place of which two patches say different things.
+fn contradiction(path: &str, a: &Tree, b: &Tree) -> Option<(String, Span, Span)> {
+    match (&a.node, &b.node) {
+        (Node::Map(entries), Node::Map(_)) => entries.iter().find_map(|(key, value)| {
+            let path = if path.is_empty() { key.name.to_string() } else { format!("{path}.{}", key.name) };
+            contradiction(&path, value, b.get(&key.name)?)
+        }),
+        _ => (!same(a, b)).then(|| (path.to_owned(), a.span, b.span)),
+    }
+}
+
+/// Whether two trees say the same, wherever they stand.
+fn same(a: &Tree, b: &Tree) -> bool {
+    match (&a.node, &b.node) {
+        (Node::Seq(a), Node::Seq(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b)),
+        (Node::Map(entries), Node::Map(others)) => {
+            entries.len() == others.len() && entries.iter().all(|(key, value)| b.get(&key.name).is_some_and(|other| same(value, other)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Removes keys without a value: in a patch they clear what they are laid over.
+fn clear(tree: &mut Tree) {
+    match &mut tree.node {
+        Node::Map(entries) => {
+            entries.retain(|(_, value)| !value.is_null());
+            entries.iter_mut().for_each(|(_, value)| clear(value));
+        }
+        Node::Seq(items) => items.iter_mut().for_each(clear),
+        Node::Null | Node::Scalar(_) => {}
     }
 }
 

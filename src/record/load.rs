@@ -9,7 +9,8 @@ use crate::model::results::{MetricColumn, ResultRow, Results, RunSummary};
 use crate::plan::derive::Derived;
 use crate::plan::saved::FORMAT;
 use fs_err as fs;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 
 /// One run as it stands on disk.
 #[derive(Debug)]
@@ -56,14 +57,7 @@ pub fn load(store: &Store) -> Result<Loaded, RecordError> {
 fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {
     let path = folder.path().join("plan.json");
     let text = fs::read(&path).map_err(io("read the plan"))?;
-    let plan: SavedPlan = serde_json::from_slice(&text).map_err(|error| RecordError::Damaged {
-        path: path.clone(),
-        line: error.line(),
-        reason: error.to_string(),
-    })?;
-    if plan.format > FORMAT {
-        return Err(RecordError::TooNew { path, found: plan.format, known: FORMAT });
-    }
+    let plan = parse_plan(path, &text)?;
     let mut run = RunRecord {
         folder,
         plan,
@@ -92,6 +86,20 @@ fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {
     Ok(run)
 }
 
+/// Reads a plan. One of a newer form may not fit at all: its version is looked at first.
+fn parse_plan(path: PathBuf, text: &[u8]) -> Result<SavedPlan, RecordError> {
+    #[derive(serde::Deserialize)]
+    struct Version {
+        format: u32,
+    }
+    if let Ok(Version { format }) = serde_json::from_slice(text)
+        && format > FORMAT
+    {
+        return Err(RecordError::TooNew { path, found: format, known: FORMAT });
+    }
+    serde_json::from_slice(text).map_err(|error| RecordError::Damaged { path, line: error.line(), reason: error.to_string() })
+}
+
 /// Joins all runs under the design of the newest one.
 ///
 /// # Errors
@@ -118,8 +126,10 @@ pub fn results(store: &Store, experiment: &str, loaded: Loaded) -> Result<Result
     };
     let (derived, problems) = Derived::new(&presented.presentation.metrics);
     problems.into_iter().for_each(|problem| add_once(&mut results.warnings, problem));
+    // A sentence about a formula may hold the values that it failed for: the first one stands for all.
+    let mut failing = HashSet::new();
     for run in loaded.runs {
-        add_run(&mut results, run, &derived);
+        add_run(&mut results, run, &derived, &mut failing);
     }
     results.metrics = columns(&results, &presented);
     Ok(results)
@@ -131,7 +141,7 @@ fn add_once(list: &mut Vec<String>, text: String) {
     }
 }
 
-fn add_run(results: &mut Results, run: RunRecord, derived: &Derived) {
+fn add_run<'d>(results: &mut Results, run: RunRecord, derived: &'d Derived, failing: &mut HashSet<&'d str>) {
     let Some(started) = run.started else { return };
     let index = results.runs.len();
     let blocks = run.plan.trials.iter().map(|t| t[0]).max().unwrap_or(0);
@@ -148,10 +158,9 @@ fn add_run(results: &mut Results, run: RunRecord, derived: &Derived) {
     let mut newest: HashMap<String, usize> = HashMap::new();
     for mut row in run.rows {
         let variant = known.get(&row.variant).copied().filter(|v| results.variants[*v].identity == row.identity);
-        if let Some(variant) = variant
-            && let Err(problem) = derived.add(&results.variants[variant].vars, &mut row.metrics)
-        {
-            add_once(&mut results.warnings, problem);
+        if let Some(variant) = variant {
+            let problems = derived.add(&results.variants[variant].vars, &mut row.metrics);
+            results.warnings.extend(problems.into_iter().filter(|(metric, _)| failing.insert(metric)).map(|(_, problem)| problem));
         }
         if let Some(earlier) = newest.insert(row.trial.clone(), results.rows.len()) {
             results.rows[earlier].superseded = true;

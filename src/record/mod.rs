@@ -31,10 +31,10 @@ pub enum RecordError {
         #[source]
         source: std::io::Error,
     },
-    /// A line of a journal that is not the last one is broken.
-    #[error("{}:{line}: the journal is damaged: {reason}", path.display())]
+    /// A plan, or a line of a journal that is not the last one, is broken.
+    #[error("{}:{line}: the record is damaged: {reason}", path.display())]
     Damaged {
-        /// The journal.
+        /// The file.
         path: PathBuf,
         /// Line, from 1.
         line: usize,

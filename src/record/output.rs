@@ -29,7 +29,7 @@ pub fn keep(folder: &RunFolder, trial: &str, unit: &str, stream: &str, bytes: &[
         record.text = Some(text.to_owned());
         return Ok(record);
     }
-    let name = format!("raw/{}.{}.{stream}.gz", file_name(trial), file_name(unit));
+    let name = format!("raw/{}.{}.{}.gz", file_name(trial), file_name(unit), file_name(stream));
     let (head, tail) = if bytes.len() <= KEPT_BYTES {
         (bytes, &bytes[bytes.len()..])
     } else {

@@ -9,6 +9,7 @@ use crate::model::diagnostic::Diagnostic;
 use crate::model::quantity;
 use crate::model::spec::{EngineSpec, TrialSpec, WorkloadSpec};
 use crate::model::tree::{Node, Tree};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How long a measured window may last when nothing is declared.
@@ -81,11 +82,12 @@ impl Problems {
         }
     }
 
-    /// A mapping, or a list of `NAME=value`.
+    /// A mapping, or a list of `NAME=value`, sorted by name: the order of the text changes nothing that runs. Of a name that is given
+    /// twice the last value counts.
     fn pairs(&mut self, parent: &Tree, key: &str) -> Vec<(String, String)> {
         let Some(tree) = parent.get(key) else { return Vec::new() };
-        match &tree.node {
-            Node::Null => Vec::new(),
+        let pairs: BTreeMap<String, String> = match &tree.node {
+            Node::Null => BTreeMap::new(),
             Node::Map(entries) => entries.iter().map(|(name, value)| (name.name.to_string(), self.text(value))).collect(),
             Node::Seq(items) => items
                 .iter()
@@ -102,9 +104,10 @@ impl Problems {
                 .collect(),
             Node::Scalar(_) => {
                 self.error(tree, format!("`{key}` is a mapping or a list of NAME=value"));
-                Vec::new()
+                BTreeMap::new()
             }
-        }
+        };
+        pairs.into_iter().collect()
     }
 
     /// A list, or a text split as a shell would split it.

@@ -208,6 +208,7 @@ fn ulimits(tree: &Tree, problems: &mut Problems) -> Vec<(String, i64, i64)> {
         };
         found.push((key.name.to_string(), soft, hard));
     }
+    found.sort();
     found
 }
 

@@ -1,0 +1,243 @@
+//! What makes a variant stale, and what does not; what a record may not hold.
+
+use super::{done, experiment, planned, reasons, saved_plan};
+use shakedown::model::plan::VariantHistory;
+use shakedown::plan::{History, Options};
+
+const BASE: &str = "\
+title: Images
+question: Which is faster?
+matrix:
+  size: [small, large]
+  tag: [v1, v2]
+workload:
+  image: tool:{{ tag }}
+  command: run fast {{ size }}
+  environment: {B: '2', A: '1'}
+  timeout: 1m
+  parse: {regex: {score: 'score (\\d+)', rate: 'rate (\\d+)'}}
+design: {blocks: 3, seed: 7}
+";
+
+const NOTHING: [&str; 5] = ["up to date"; 5];
+
+/// An edit: what it replaces by what, the reasons of the four variants and the A/A copy, and how many trials are planned.
+struct Edit {
+    what: &'static str,
+    from: &'static str,
+    to: &'static str,
+    reasons: &'static [&'static str],
+    trials: usize,
+}
+
+#[test]
+fn each_edit_of_a_finished_experiment_runs_what_it_changes_and_nothing_else() {
+    let stale = |why: &'static str| -> &'static [&'static str] { Vec::leak(vec![why; 5]) };
+    let table = [
+        Edit { what: "nothing", from: "title", to: "title", reasons: &NOTHING, trials: 0 },
+        Edit { what: "a comment", from: "title: Images", to: "# Note\ntitle: Images # again", reasons: &NOTHING, trials: 0 },
+        Edit { what: "title and question", from: "Images\nquestion: Which", to: "Tools\nquestion: What", reasons: &NOTHING, trials: 0 },
+        Edit { what: "3 blocks to 5", from: "blocks: 3", to: "blocks: 5", reasons: stale("more blocks (3 of 5)"), trials: 2 * 5 },
+        Edit { what: "fewer blocks", from: "blocks: 3", to: "blocks: 2", reasons: &NOTHING, trials: 0 },
+        Edit { what: "the seed", from: "seed: 7", to: "seed: 8", reasons: &NOTHING, trials: 0 },
+        Edit { what: "margins", from: "seed: 7", to: "seed: 7, margin: 5%, min_effect: 2%, min_window: 2s", reasons: &NOTHING, trials: 0 },
+        Edit { what: "a time-out", from: "timeout: 1m", to: "timeout: 2m", reasons: &NOTHING, trials: 0 },
+        Edit { what: "limits", from: "design:", to: "limits: {create: 9m, attempts: 5}\ndesign:", reasons: &NOTHING, trials: 0 },
+        Edit {
+            what: "metrics and a formula",
+            from: "design:",
+            to: "metrics: {score: {better: higher}, cost: {expr: wall * 2, primary: true}}\ndesign:",
+            reasons: &NOTHING,
+            trials: 0,
+        },
+        Edit {
+            what: "factor order",
+            from: "  size: [small, large]\n  tag: [v1, v2]",
+            to: "  tag: [v1, v2]\n  size: [small, large]",
+            reasons: &NOTHING,
+            trials: 0,
+        },
+        Edit { what: "level order", from: "large]\n  tag: [v1, v2]", to: "large]\n  tag: [v1, v2]", reasons: &NOTHING, trials: 0 },
+        Edit {
+            what: "key order",
+            from: "image: tool:{{ tag }}\n  command: run fast {{ size }}\n  environment: {B: '2', A: '1'}",
+            to: "environment: [A=1, B=2]\n  command: [run, fast, '{{ size }}']\n  image: 'tool:{{ tag }}'",
+            reasons: &NOTHING,
+            trials: 0,
+        },
+        Edit {
+            what: "order of extractions and a direction",
+            from: "{score: 'score (\\d+)', rate: 'rate (\\d+)'}",
+            to: "{rate: {pattern: 'rate (\\d+)', better: higher}, score: 'score (\\d+)'}",
+            reasons: &NOTHING,
+            trials: 0,
+        },
+        Edit {
+            what: "the command",
+            from: "run fast",
+            to: "run slow",
+            reasons: stale("stale (workload.command.1: fast -> slow)"),
+            trials: 3 * 5,
+        },
+        Edit {
+            what: "the image's name",
+            from: "image: tool:",
+            to: "mem_limit: 1m\n  image: tool:",
+            reasons: stale("stale (workload.mem_limit: nothing -> 1048576)"),
+            trials: 3 * 5,
+        },
+        Edit {
+            what: "a variable, and one more",
+            from: "A: '1'",
+            to: "A: '3', C: '4'",
+            reasons: stale("stale (workload.environment.A: 1 -> 3; workload.environment.C: nothing -> 4)"),
+            trials: 3 * 5,
+        },
+        Edit {
+            what: "a pattern",
+            from: "'rate (\\d+)'",
+            to: "'rate ([0-9]+)'",
+            reasons: stale("stale (workload.parse.0.regex.rate.pattern: rate (\\d+) -> rate ([0-9]+))"),
+            trials: 3 * 5,
+        },
+    ];
+    let history = done(BASE, 3);
+    for edit in table {
+        assert!(BASE.contains(edit.from), "{}", edit.what);
+        let (reasons, trials) = reasons(&BASE.replace(edit.from, edit.to), &history, &Options::default());
+        let said: Vec<&str> = reasons.iter().map(|(_, reason)| reason.as_str()).collect();
+        assert_eq!(said, edit.reasons, "{}", edit.what);
+        assert_eq!(trials, edit.trials, "{}", edit.what);
+    }
+}
+
+#[test]
+fn a_level_that_changes_or_comes_runs_alone_with_the_baseline() {
+    let history = done(BASE, 3);
+    let old = |id: &str, reason: &str| (id.to_owned(), reason.to_owned());
+    let baseline = "baseline, measured again beside the others";
+    let (found, trials) = reasons(&BASE.replace("[v1, v2]", "[v1, v3]"), &history, &Options::default());
+    let expected = [
+        old("size=small,tag=v1", baseline),
+        old("size=small,tag=v3", "new"),
+        old("size=large,tag=v1", "up to date"),
+        old("size=large,tag=v3", "new"),
+        old("size=small,tag=v1#aa", baseline),
+    ];
+    assert_eq!((&found[..], trials), (&expected[..], 3 * 4));
+    let (found, trials) = reasons(&BASE.replace("[small, large]", "[small, large, huge]"), &history, &Options::default());
+    let new: Vec<&str> = found.iter().filter(|(_, reason)| reason == "new").map(|(id, _)| id.as_str()).collect();
+    assert_eq!((new, trials), (vec!["size=huge,tag=v1", "size=huge,tag=v2"], 3 * 4));
+    assert_eq!(found.iter().filter(|(_, reason)| reason == "up to date").count(), 3);
+}
+
+#[test]
+fn a_level_that_changes_its_patch_is_stale_alone() {
+    let text = "workload: {image: tool, command: run}\n\
+                matrix: {mode: {plain: {workload: {cpus: 1}}, tuned: {workload: {cpus: 2}}}}\ndesign: {blocks: 4}\n";
+    let (found, trials) = reasons(&text.replace("cpus: 2", "cpus: 3"), &done(text, 4), &Options::default());
+    assert_eq!(found[1], ("mode=tuned".to_owned(), "stale (workload.cpus: 2.0 -> 3.0)".to_owned()));
+    assert_eq!((found[0].1.as_str(), trials), ("baseline, measured again beside the others", 4 * 3));
+    let spelled = text.replace("cpus: 1}", "cpus: 1.0}").replace("cpus: 2}", "cpus: '2'}");
+    assert_eq!(reasons(&spelled, &done(text, 4), &Options::default()).1, 0, "another spelling of the same number");
+}
+
+#[test]
+fn reasons_follow_the_history() {
+    let text = "workload: {on: host, command: 'run {{ a }}'}\nmatrix: {a: [1, 2]}\ndesign: {blocks: 4}\n";
+    let past = |good: u32, failure: Option<&str>| -> History {
+        let mut history = done(text, 4);
+        let variant = history.get_mut("a=2").expect("variant");
+        *variant = VariantHistory { good, failure: failure.map(str::to_owned), ..variant.clone() };
+        history
+    };
+    let fresh = Options { fresh: true, ..Options::default() };
+    let more = Options { blocks: Some(6), ..Options::default() };
+    let only = Options { only: vec![("a".to_owned(), "1".to_owned())], ..Options::default() };
+    let usual = Options::default();
+    let table = [
+        (past(4, None), &usual, "up to date", 0),
+        (past(3, None), &usual, "more blocks (3 of 4)", 3),
+        (past(0, None), &usual, "new", 12),
+        (past(3, Some("measure: exit code 1")), &usual, "failed before (measure: exit code 1)", 3),
+        (past(0, Some("start: no such file")), &usual, "failed before (start: no such file)", 12),
+        (past(4, Some("measure: exit code 1")), &usual, "up to date", 0),
+        (past(4, None), &fresh, "fresh (asked for)", 12),
+        (History::new(), &fresh, "new", 12),
+        (past(4, None), &more, "more blocks (4 of 6)", 6),
+        (past(0, None), &only, "up to date", 0),
+    ];
+    for (index, (history, options, reason, trials)) in table.into_iter().enumerate() {
+        let (found, count) = reasons(text, &history, options);
+        assert_eq!((found[1].1.as_str(), count), (reason, trials), "{index}");
+    }
+}
+
+/// Two factors that each add a variable, a limit and a file's var: which one stands first in the text means nothing.
+#[test]
+fn the_order_of_patching_factors_changes_nothing() {
+    let factors = [
+        "  z: {on: {workload: {environment: {Z: '1'}, ulimits: {nofile: 9}}, vars: {v: 1}}, off: }\n",
+        "  a: {on: {workload: {environment: {A: '1'}, ulimits: {core: 0}}, vars: {w: 2}}, off: }\n",
+    ];
+    let text = |first: usize, second: usize| {
+        format!("workload: {{image: tool, command: run, environment: {{M: '0'}}}}\nmatrix:\n{}{}", factors[first], factors[second])
+    };
+    let identities = |text: &str| {
+        let mut variants: Vec<_> = saved_plan(text).variants.into_iter().map(|v| (v.id, v.identity)).collect();
+        variants.sort();
+        variants
+    };
+    assert_eq!(identities(&text(0, 1)), identities(&text(1, 0)));
+    assert_eq!(reasons(&text(1, 0), &done(&text(0, 1), 10), &Options::default()).1, 0);
+}
+
+/// A saved plan speaks of levels by index, so it may only be followed under the same factors in the same order.
+#[test]
+fn the_digest_of_a_plan_tells_orders_apart_that_share_all_ids() {
+    let digest = |matrix: &str| {
+        let experiment = experiment(&format!("workload: {{on: host, command: run}}\nmatrix: {matrix}\n"));
+        planned(&experiment, &History::new(), &Options::default()).plan.digest
+    };
+    assert_eq!(digest("{a: [1, 2], b: [x]}"), digest("{a: [1, 2], b: [x]}"));
+    assert_ne!(digest("{a: [1, 2], b: [x]}"), digest("{b: [x], a: [1, 2]}"));
+    assert_ne!(digest("{a: [1, 3]}"), digest("{a: [1, 2, 3]}\nexclude: [{a: 2}]"));
+}
+
+#[test]
+fn secrets_stay_out_of_the_record_and_of_reasons() {
+    let text = "\
+vars: {db_password: hunter2, keys: 1000, nested: {api_token: hunter2, port: 80}}
+workload:
+  image: tool
+  entrypoint: [init, --token, hunter2]
+  environment: {DB_PASSWORD: '{{ db_password }}', API_KEY: hunter2, PLAIN: seen}
+  command: [run, --password=hunter2, --secret, hunter2, --verbose, sh, -c, 'cd /x && TOKEN=hunter2 go --api-key hunter2 && PASSWD=\"hunter2 x\" go']
+";
+    let saved = saved_plan(text);
+    let json = serde_json::to_string(&saved).expect("plan");
+    assert!(!json.contains("hunter2"), "{json}");
+    let unit = &saved.variants[0].spec.workloads[0].unit;
+    assert_eq!(
+        unit.command,
+        ["run", "--password=***", "--secret", "***", "--verbose", "sh", "-c", "cd /x && TOKEN=*** go --api-key *** && PASSWD=*** go"]
+    );
+    assert_eq!(unit.entrypoint.as_deref(), Some(&["init".to_owned(), "--token".to_owned(), "***".to_owned()][..]));
+    assert_eq!(unit.environment.iter().map(|(_, value)| value.as_str()).collect::<Vec<_>>(), ["***", "***", "seen"]);
+    assert_eq!(saved.variants[0].vars["keys"], 1000);
+    assert_eq!(saved.variants[0].vars["nested"]["port"], 80);
+    let changed = text.replace("hunter2", "hunter3");
+    let (found, trials) = reasons(&changed, &done(text, 10), &Options::default());
+    assert_eq!((found[0].1.as_str(), trials), ("stale (a value that is not recorded)", 20));
+    let both = text.replace("hunter2", "hunter3").replace("seen", "shown");
+    let (found, _) = reasons(&both, &done(text, 10), &Options::default());
+    assert_eq!(found[0].1, "stale (workload.environment.PLAIN: seen -> shown)");
+}
+
+#[test]
+fn a_long_list_of_changes_is_counted() {
+    let text = "workload: {image: tool, command: run, environment: {A: a, B: a, C: a, D: a, E: a, F: a}}\n";
+    let changed = text.replace(": a", ": b");
+    let (found, _) = reasons(&changed, &done(text, 10), &Options::default());
+    assert!(found[0].1.ends_with("workload.environment.D: a -> b; 2 more)"), "{}", found[0].1);
+}

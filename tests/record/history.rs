@@ -1,0 +1,81 @@
+//! What planning learns of earlier runs.
+
+use super::{MANIFEST, failed, finished, plan, row, run, whole};
+use shakedown::model::event::{Event, TrialRow};
+use shakedown::model::plan::{SavedPlan, VariantHistory};
+use shakedown::plan::History;
+use shakedown::record::{Store, history, load};
+
+/// Index in the plan of the n-th trial of a variant.
+fn nth(plan: &SavedPlan, variant: &str, n: usize) -> usize {
+    let of = |trial: &[u32; 4]| plan.variants[trial[3] as usize].id == variant;
+    plan.trials.iter().enumerate().filter(|(_, trial)| of(trial)).nth(n).expect("trial").0
+}
+
+fn learned(runs: &[(&SavedPlan, Vec<Event>)]) -> History {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    for (index, (plan, events)) in runs.iter().enumerate() {
+        run(&store, &format!("r{index}"), &format!("2026-11-30T1{index}:00:00.000Z"), plan, events.clone());
+    }
+    history(&load(&store).expect("load"))
+}
+
+fn told(past: &VariantHistory) -> (u32, Option<&str>) {
+    (past.good, past.failure.as_deref())
+}
+
+#[test]
+fn nothing_is_known_before_the_first_row() {
+    assert_eq!(learned(&[]), History::new());
+    assert_eq!(learned(&[(&plan(MANIFEST), Vec::new())]), History::new());
+}
+
+#[test]
+fn good_trials_are_counted_without_the_control() {
+    let plan = plan(MANIFEST);
+    let history = learned(&[(&plan, whole(&plan))]);
+    assert_eq!(history.keys().collect::<Vec<_>>(), ["a=1", "a=2"]);
+    assert_eq!(told(&history["a=2"]), (3, None));
+    assert_eq!(history["a=2"].identity, plan.variants[1].identity);
+    assert_eq!(history["a=2"].spec, serde_json::to_value(&plan.variants[1].spec).expect("spec"));
+    // Each row's seconds are its wall time and one more.
+    let mut seconds: Vec<f64> = (0..3).map(|n| nth(&plan, "a=2", n) as f64 + 2.0).collect();
+    seconds.sort_by(f64::total_cmp);
+    assert_eq!(history["a=2"].seconds, Some(seconds[1]));
+}
+
+#[test]
+fn a_failure_counts_until_it_is_made_good() {
+    let plan = plan(MANIFEST);
+    let at = |n: usize| row(&plan, nth(&plan, "a=2", n), 1.0);
+    let reason = Some("measure: exit code 1");
+    let again = |row: TrialRow| TrialRow { attempt: 2, ..row };
+    type Runs = Vec<Vec<TrialRow>>;
+    let table: Vec<(Runs, (u32, Option<&str>))> = vec![
+        (vec![vec![at(0), failed(at(1)), at(2)]], (2, reason)),
+        // The second attempt replaces the first.
+        (vec![vec![at(0), failed(at(1)), again(at(1)), at(2)]], (3, None)),
+        (vec![vec![at(0), failed(at(1)), again(failed(at(1))), at(2)]], (2, reason)),
+        // Made good by a later run, and failed again in a third one.
+        (vec![vec![at(0), failed(at(1))], vec![at(0)]], (2, None)),
+        (vec![vec![at(0), failed(at(1))], vec![at(0)], vec![failed(at(0))]], (2, reason)),
+        (vec![vec![failed(at(0))], vec![failed(at(0))]], (0, reason)),
+        (vec![vec![failed(at(0))], vec![]], (0, reason)),
+    ];
+    for (index, (runs, expected)) in table.into_iter().enumerate() {
+        let runs: Vec<(&SavedPlan, Vec<Event>)> = runs.into_iter().map(|rows| (&plan, rows.into_iter().map(finished).collect())).collect();
+        assert_eq!(told(&learned(&runs)["a=2"]), expected, "{index}");
+    }
+}
+
+#[test]
+fn a_changed_identity_begins_anew() {
+    let old = plan(MANIFEST);
+    let new = plan(&MANIFEST.replace("run {{ a }}", "run -v {{ a }}"));
+    let two = vec![finished(row(&new, 0, 5.0)), finished(row(&new, 1, 5.0)), finished(row(&new, 2, 5.0))];
+    let history = learned(&[(&old, whole(&old)), (&new, two)]);
+    assert_eq!(told(&history["a=1"]), (1, None));
+    assert_eq!((&history["a=1"].identity, history["a=1"].seconds), (&new.variants[0].identity, Some(6.0)));
+    assert_eq!(history["a=1"].spec, serde_json::to_value(&new.variants[0].spec).expect("spec"));
+}

@@ -1,0 +1,144 @@
+//! Runs joined under the design of the newest one.
+
+use super::{MANIFEST, failed, finished, plan, row, run, started, whole};
+use shakedown::model::event::{Event, Presented, TrialRow};
+use shakedown::model::results::Results;
+use shakedown::record::{RecordError, Store, load, results};
+
+fn joined(store: &Store) -> Results {
+    results(store, "e", load(store).expect("load")).expect("results")
+}
+
+/// How many rows each variant has, those that belong to none last.
+fn counts(results: &Results) -> Vec<(String, usize)> {
+    let of = |variant: Option<usize>| results.rows.iter().filter(|row| row.variant == variant).count();
+    let named = results.variants.iter().enumerate().map(|(index, variant)| (variant.id.clone(), of(Some(index))));
+    named.chain([("none".to_owned(), of(None))]).collect()
+}
+
+fn counted(pairs: &[(&str, usize)]) -> Vec<(String, usize)> {
+    pairs.iter().map(|(id, count)| ((*id).to_owned(), *count)).collect()
+}
+
+#[test]
+fn without_a_run_there_is_nothing_to_join() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let error = results(&store, "e", load(&store).expect("load")).expect_err("absent");
+    assert!(matches!(error, RecordError::Absent { .. }));
+    std::fs::create_dir_all(store.folder().join("runs/not-a-run")).expect("folder");
+    assert!(load(&store).expect("a folder without a plan is no run").runs.is_empty());
+}
+
+#[test]
+fn a_second_run_that_grew_a_factor_joins_the_first() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let first = plan(MANIFEST);
+    let second = plan(&MANIFEST.replace("[1, 2]", "[1, 2, 3]"));
+    // Names sort against time on purpose.
+    run(&store, "z-first", "2026-11-29T10:00:00.000Z", &first, whole(&first));
+    let fresh = |id: &str| ["a=1", "a=3", "a=1#aa"].contains(&id);
+    let rows = (0..second.trials.len()).map(|index| row(&second, index, 9.0)).filter(|row| fresh(&row.variant)).map(finished);
+    run(&store, "a-second", "2026-11-30T10:00:00.000Z", &second, rows);
+    let joined = joined(&store);
+    assert_eq!(
+        joined.runs.iter().map(|run| (run.run.as_str(), run.finished)).collect::<Vec<_>>(),
+        [("z-first", true), ("a-second", false)]
+    );
+    assert_eq!(joined.factors[0].levels.len(), 3);
+    assert_eq!(counts(&joined), counted(&[("a=1", 6), ("a=2", 3), ("a=3", 3), ("a=1#aa", 6), ("none", 0)]));
+    assert!(joined.rows.is_sorted_by_key(|row| row.run));
+    assert_eq!((joined.baseline, joined.variants.last().map(|variant| variant.id.as_str())), (0, Some("a=1#aa")));
+}
+
+#[test]
+fn rows_of_another_identity_or_of_a_variant_that_is_gone_belong_to_none() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let first = plan(MANIFEST);
+    run(&store, "r1", "2026-11-29T10:00:00.000Z", &first, whole(&first));
+    let second = plan(
+        "matrix: {a: {1: , 2: {workload: {cpus: 2}}}}\nworkload: {image: tool, command: 'run {{ a }}'}\ndesign: {blocks: 3}\nbaseline: {a: 2}\n",
+    );
+    run(&store, "r2", "2026-11-30T10:00:00.000Z", &second, whole(&second));
+    assert_eq!(counts(&joined(&store)), counted(&[("a=1", 6), ("a=2", 3), ("a=2#aa", 3), ("none", 6)]));
+    let third = plan(&MANIFEST.replace("[1, 2]", "[1]"));
+    run(&store, "r3", "2026-11-30T11:00:00.000Z", &third, []);
+    assert_eq!(counts(&joined(&store)), counted(&[("a=1", 6), ("a=1#aa", 3), ("none", 9)]));
+}
+
+#[test]
+fn only_the_last_attempt_of_a_trial_counts() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let plan = plan(MANIFEST);
+    let attempt = |row: TrialRow, attempt: u32| finished(TrialRow { attempt, ..row });
+    let events = [
+        attempt(failed(row(&plan, 0, 1.0)), 1),
+        attempt(failed(row(&plan, 0, 1.0)), 2),
+        attempt(row(&plan, 0, 1.0), 3),
+        attempt(row(&plan, 1, 1.0), 1),
+    ];
+    run(&store, "r1", "2026-11-29T10:00:00.000Z", &plan, events.clone());
+    run(&store, "r2", "2026-11-30T10:00:00.000Z", &plan, events[3..].to_vec());
+    let joined = joined(&store);
+    let superseded: Vec<bool> = joined.rows.iter().map(|row| row.superseded).collect();
+    assert_eq!(superseded, [true, true, false, false, false], "the same trial id in another run is another trial");
+}
+
+#[test]
+fn a_run_that_went_on_keeps_its_first_start_and_is_whole_at_its_end() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let plan = plan(MANIFEST);
+    let image = || Event::ImageReady { image: "tool".into(), digest: "sha256:1".into(), seconds: 1.0 };
+    let warned = || Event::Warned { kind: "k".into(), message: "busy".into() };
+    let mut events = vec![image(), warned(), finished(row(&plan, 0, 1.0))];
+    events.push(Event::RunInterrupted { at: "2026-11-30T10:10:00.000Z".into(), by: "SIGTERM".into() });
+    let folder = run(&store, "r1", "2026-11-30T10:00:00.000Z", &plan, events);
+    assert!(!joined(&store).runs[0].finished);
+    let mut journal = shakedown::record::Journal::open(&folder.journal()).expect("journal");
+    for event in [started("2026-11-30T12:00:00.000Z"), image(), warned()].into_iter().chain(whole(&plan).into_iter().skip(1)) {
+        journal.append(&event).expect("append");
+    }
+    let joined = joined(&store);
+    let [only] = &joined.runs[..] else { panic!("one run") };
+    assert_eq!((only.started.at.as_str(), only.finished, only.blocks), ("2026-11-30T10:00:00.000Z", true, 3));
+    assert_eq!(only.images, [("tool".to_owned(), "sha256:1".to_owned())]);
+    assert_eq!(joined.warnings, ["busy"]);
+    assert_eq!(counts(&joined), counted(&[("a=1", 3), ("a=2", 3), ("a=1#aa", 3), ("none", 0)]));
+}
+
+#[test]
+fn formulas_and_columns_follow_the_newest_presentation() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let first = plan(MANIFEST);
+    let folder = run(&store, "r1", "2026-11-30T10:00:00.000Z", &first, whole(&first));
+    let columns = |results: &Results| results.metrics.iter().map(|m| (m.name.clone(), m.primary, m.declared)).collect::<Vec<_>>();
+    let before = joined(&store);
+    assert_eq!((before.presentation.title.as_str(), columns(&before)), ("One", vec![("wall".to_owned(), true, true)]));
+    let text = MANIFEST.replace("One", "Two").replace(
+        "design:",
+        "metrics: {ten: {expr: wall * 10, unit: ds}, never: {expr: throttled_seconds * 2}, torn: {expr: wall / (wall - wall)}, wall: {primary: true}}\ndesign:",
+    );
+    let later = plan(&text);
+    assert_eq!(later.variants[0].identity, first.variants[0].identity);
+    let presented = Presented { presentation: later.presentation, dictionary: later.dictionary, design: later.design };
+    let mut journal = shakedown::record::Journal::open(&folder.journal()).expect("journal");
+    journal.append(&Event::Presented(Box::new(presented))).expect("append");
+    let after = joined(&store);
+    assert_eq!(after.presentation.title, "Two");
+    let declared =
+        [("ten", false), ("never", false), ("torn", false), ("wall", true)].map(|(name, primary)| (name.to_owned(), primary, true));
+    assert_eq!(columns(&after), declared);
+    assert_eq!(after.metrics[0].unit.symbol(), "ds");
+    for row in &after.rows {
+        let wall = row.row.metrics[0].value;
+        let found: Vec<(&str, f64)> = row.row.metrics.iter().map(|metric| (metric.name.as_str(), metric.value)).collect();
+        assert_eq!(found, [("wall", wall), ("ten", wall * 10.0)]);
+    }
+    assert_eq!(after.warnings.len(), 1, "{:?}", after.warnings);
+    assert!(after.warnings[0].starts_with("metric `torn`: "), "{:?}", after.warnings);
+}
