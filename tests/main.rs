@@ -1,5 +1,6 @@
 //! The one test binary: each module is a topic.
 
+mod alive;
 mod analyse;
 mod cgroup_v2;
 mod charts;
