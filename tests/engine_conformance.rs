@@ -87,6 +87,9 @@ impl Bench {
     /// A name that no other check, subject or process of this suite uses.
     fn name(&self, unit: &str) -> UnitName {
         let run = format!("conf{}{}{}", std::process::id(), self.subject.name, self.check.replace('_', ""));
+        if self.subject.real {
+            crate::alive::hold(&run);
+        }
         UnitName { run, experiment: "conformance".into(), trial: "t1".into(), unit: unit.into() }
     }
 

@@ -14,6 +14,7 @@ fn engine() -> Option<NativeEngine> {
 
 fn name(check: &str, unit: &str) -> UnitName {
     let run = format!("native{}{check}", std::process::id());
+    crate::alive::hold(&run);
     UnitName { run, experiment: "native".into(), trial: "t1".into(), unit: unit.into() }
 }
 

@@ -53,9 +53,9 @@ pub struct Written {
 }
 
 impl Written {
-    /// Prints the paths: data for whoever called.
-    pub fn tell(&self) {
-        talk::data(|out| self.names.iter().try_for_each(|name| writeln!(out, "{}", self.folder.join(name).display())));
+    /// Prints the paths, data for whoever called, and gives the exit code.
+    pub fn tell(&self) -> u8 {
+        talk::data(|out| self.names.iter().try_for_each(|name| writeln!(out, "{}", self.folder.join(name).display())))
     }
 }
 

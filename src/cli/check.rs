@@ -47,7 +47,7 @@ pub fn run(arguments: &Arguments) -> u8 {
                     if !json {
                         talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
                         let (variants, trials) = (planned.plan.variants.len() - 1, planned.plan.trials.len());
-                        talk::note(format!("{}: ok, {variants} variants, {trials} trials", opened.shown));
+                        talk::note(format!("{}: ok, {}, {}", opened.shown, talk::count(variants, "variant"), talk::count(trials, "trial")));
                     }
                 }
                 Err(problems) if json => {

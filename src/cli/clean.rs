@@ -35,7 +35,7 @@ async fn sweep(address: Option<&str>) -> u8 {
     let mut code = exit::OK;
     let mut removed = Vec::new();
     match engines.open(&EngineSpec::default()).await {
-        Ok(engine) => match engine.sweep(&alive).await {
+        Ok(engine) => match engine.sweep(&alive.runs).await {
             Ok(mut list) => removed.append(&mut list),
             Err(error) => {
                 talk::error(error);
@@ -45,7 +45,7 @@ async fn sweep(address: Option<&str>) -> u8 {
         Err(error) => talk::note(format!("containers were not looked at: {error}")),
     }
     match engines.host() {
-        Ok(host) => match host.sweep(&alive).await {
+        Ok(host) => match host.sweep(&alive.runs).await {
             Ok(mut list) => removed.append(&mut list),
             Err(error) => {
                 talk::error(error);

@@ -45,7 +45,12 @@ impl EngineSource for Engines {
                 return Ok(Arc::clone(fake) as Arc<dyn Engine>);
             }
             let host = spec.host.as_deref().or(self.given.as_deref());
-            let docker = Docker::connect(host, &Env::of_process()).await?;
+            let docker = Docker::connect(host, &Env::of_process()).await.map_err(|error| match error {
+                EngineError::Unreachable { endpoint, reason, .. } if spec.host.is_none() && self.given.is_some() => {
+                    EngineError::Unreachable { endpoint, found_by: "--engine".to_owned(), reason }
+                }
+                other => other,
+            })?;
             let layout = control::layout().unwrap_or_default();
             Ok(if docker.shares_our_kernel() && control::may_make_groups(&layout) {
                 Arc::new(Grouped::new(docker, Control::new(layout)))

@@ -9,6 +9,7 @@ mod clean;
 mod engines;
 pub mod exit;
 mod fonts;
+mod job;
 mod open;
 mod parse;
 mod plan;

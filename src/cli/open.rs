@@ -103,7 +103,8 @@ pub fn open(path: &Path, reports: Option<&Path>, json: bool) -> Result<Opened, u
 
 /// Problems as JSON lines on stdout.
 pub fn print_json(shown: &str, problems: &Problems) {
-    talk::data(|out| problems.0.iter().try_for_each(|problem| writeln!(out, "{}", talk::as_json(shown, problem))));
+    // The exit code tells of the problems already.
+    let _ = talk::data(|out| problems.0.iter().try_for_each(|problem| writeln!(out, "{}", talk::as_json(shown, problem))));
 }
 
 /// A template beside the manifest, then in the `templates/` beside its `experiments/`. A name cannot leave those folders.
@@ -116,7 +117,7 @@ fn template_text(folder: &Path, name: &str) -> Option<String> {
 }
 
 /// `reports/` beside the `experiments/` folder that holds the manifest, or beside a manifest that stands alone.
-fn reports_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
+pub fn reports_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
     if let Some(given) = given {
         return given.to_owned();
     }

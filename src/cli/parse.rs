@@ -45,6 +45,6 @@ pub fn run(arguments: &Arguments) -> u8 {
     };
     let parsed = parser.parse(&ToolOutput { stdout: &stdout, stderr: &stderr, exit_code: arguments.exit_code });
     let metrics: Vec<_> = parsed.metrics.iter().map(|m| json!({"name": m.name, "value": m.value, "unit": m.unit})).collect();
-    talk::data(|out| writeln!(out, "{}", json!({"ok": parsed.ok, "problems": parsed.problems, "metrics": metrics})));
-    if parsed.ok { exit::OK } else { exit::FAILED }
+    let written = talk::data(|out| writeln!(out, "{}", json!({"ok": parsed.ok, "problems": parsed.problems, "metrics": metrics})));
+    written.max(if parsed.ok { exit::OK } else { exit::FAILED })
 }

@@ -1,8 +1,8 @@
 //! `plan`: what would run, in which order, and why. Runs nothing and writes nothing.
 
-use super::{catalog, exit, open, talk};
+use super::{catalog, engines, exit, job, open, talk};
 use crate::model::plan::{Plan, VariantHistory};
-use crate::plan::{self, History, Options};
+use crate::plan::{self, History, Options, Planned};
 use crate::record;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
@@ -24,6 +24,12 @@ pub struct Arguments {
     format: Format,
     #[command(flatten)]
     choice: Choice,
+    /// Then ask engine and host, without running anything, whether they can run every variant.
+    #[arg(long)]
+    preflight: bool,
+    /// Address of the engine that `--preflight` asks.
+    #[arg(long, value_name = "URL", env = "SHAKEDOWN_ENGINE")]
+    engine: Option<String>,
 }
 
 /// What to run: shared by `plan` and `run`, so that one shows what the other does; except that `run` first finishes an
@@ -103,12 +109,29 @@ pub fn run(arguments: &Arguments) -> u8 {
         Err(problems) => return opened.problems(&problems),
     };
     talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
-    match arguments.format {
+    let written = match arguments.format {
         Format::Table => talk::data(|out| table(out, &planned.plan, &history)),
         Format::Json => talk::data(|out| as_json(out, &planned.plan)),
         Format::Csv => talk::data(|out| as_csv(out, &planned.plan)),
+    };
+    if written == exit::OK && arguments.preflight {
+        return preflight(arguments, &opened, &planned, &history).unwrap_or_else(|code| code);
     }
-    exit::OK
+    written
+}
+
+fn preflight(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>, history: &History) -> Result<u8, u8> {
+    let machine = |error: &dyn std::fmt::Display| {
+        talk::error(error);
+        exit::MACHINE
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| machine(&error))?;
+    let source = engines::Engines::new(arguments.engine.as_deref()).map_err(|error| machine(&error))?;
+    let variants = job::variants(opened, planned, history)?;
+    let ready = runtime.block_on(job::check(&variants, &source))?;
+    let engines: Vec<String> = ready.facts.iter().map(|facts| format!("{} {}", facts.kind, facts.version).trim_end().to_owned()).collect();
+    talk::note(format!("{}: every variant can run here ({})", opened.experiment.name, engines.join(", ")));
+    Ok(exit::OK)
 }
 
 fn new_table(header: &[&str]) -> Table {
@@ -121,11 +144,11 @@ fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std::io::Result
     let copy = plan.variants.len() - 1;
     writeln!(
         out,
-        "{}: {} variants x {} blocks = {} trials, seed {}, digest {}",
+        "{}: {} x {} = {}, seed {}, digest {}",
         plan.experiment,
-        copy,
-        plan.blocks,
-        plan.trials.len(),
+        talk::count(copy, "variant"),
+        talk::count(plan.blocks as usize, "block"),
+        talk::count(plan.trials.len(), "trial"),
         plan.seed,
         plan.digest
     )?;

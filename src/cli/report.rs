@@ -1,6 +1,7 @@
 //! `report`: CSV, charts and page again, from the record only. Needs no engine and no manifest.
 
-use super::{assemble, exit, talk};
+use super::{assemble, exit, open, talk};
+use crate::model::diagnostic::suggestion;
 use crate::record::Store;
 use std::path::{Path, PathBuf};
 
@@ -13,9 +14,9 @@ pub struct Arguments {
     /// Write nothing; exit with 1 when a committed file would change.
     #[arg(long)]
     check: bool,
-    /// Folder of reports.
-    #[arg(long, value_name = "DIR", default_value = "reports")]
-    reports: PathBuf,
+    /// Folder of reports; without it the one that belongs to a manifest, or `reports` for a name.
+    #[arg(long, value_name = "DIR")]
+    reports: Option<PathBuf>,
 }
 
 pub fn run(arguments: &Arguments) -> u8 {
@@ -35,11 +36,9 @@ pub fn run(arguments: &Arguments) -> u8 {
 }
 
 fn write(name: &str, store: &Store) -> u8 {
+    store.tidy();
     match assemble::write_report(store, name) {
-        Ok(written) => {
-            written.tell();
-            exit::OK
-        }
+        Ok(written) => written.tell(),
         Err(failure) => failure.tell(),
     }
 }
@@ -58,21 +57,36 @@ fn check(name: &str, store: &Store) -> u8 {
     }
 }
 
-/// The stores that the words name, by a manifest's stem or a plain name, all below `--reports`.
+/// The stores that the words name: a manifest's where `run` puts it, a name's below `--reports`.
 fn stores(arguments: &Arguments) -> Result<Vec<(String, Store)>, String> {
+    let reports = arguments.reports.as_deref().unwrap_or(Path::new("reports"));
     if arguments.experiments.is_empty() {
-        let mut names: Vec<String> = std::fs::read_dir(&arguments.reports)
-            .map_err(|error| format!("list {}: {error}", arguments.reports.display()))?
-            .flatten()
-            .filter(|entry| entry.path().join("runs").is_dir())
-            .map(|entry| entry.file_name().to_string_lossy().into_owned())
-            .collect();
-        names.sort();
-        return Ok(names.into_iter().map(|name| (name.clone(), Store::new(&arguments.reports, &name))).collect());
+        let there = recorded(reports).map_err(|error| format!("list {}: {error}", reports.display()))?;
+        return Ok(there.into_iter().map(|name| (name.clone(), Store::new(reports, &name))).collect());
     }
     let named = |word: &String| {
-        let stem = Path::new(word).file_stem().map_or_else(|| word.clone(), |stem| stem.to_string_lossy().into_owned());
-        (stem.clone(), Store::new(&arguments.reports, &stem))
+        let path = Path::new(word);
+        let (folder, name) = if path.extension().is_some_and(|end| end == "yaml" || end == "yml") {
+            let beside = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            (open::reports_folder(beside, arguments.reports.as_deref()), stem)
+        } else {
+            (reports.to_owned(), word.clone())
+        };
+        if !folder.join(&name).join("runs").is_dir() {
+            let there = recorded(&folder).unwrap_or_default();
+            let hint = suggestion(&name, there.iter().map(String::as_str)).unwrap_or_else(|| "`shakedown run` makes one".to_owned());
+            return Err(format!("`{name}` has no record below {}; {hint}", folder.display()));
+        }
+        Ok((name.clone(), Store::new(&folder, &name)))
     };
-    Ok(arguments.experiments.iter().map(named).collect())
+    arguments.experiments.iter().map(named).collect()
+}
+
+/// Names of the experiments that have a record.
+fn recorded(reports: &Path) -> std::io::Result<Vec<String>> {
+    let entries = std::fs::read_dir(reports)?.flatten().filter(|entry| entry.path().join("runs").is_dir());
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
 }

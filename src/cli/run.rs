@@ -2,17 +2,16 @@
 
 use super::plan::Choice;
 use super::show::{LogFormat, Show};
-use super::{assemble, catalog, engines, exit, open, signals, talk};
-use crate::engine::control;
-use crate::execute::{self, ExecuteError, Job, JobVariant, Scheduled};
+use super::signals::{self, Stop};
+use super::{assemble, catalog, engines, exit, job, open, talk};
+use crate::execute;
 use crate::model::event::{Event, Presented};
-use crate::model::plan::{AA_SUFFIX, SavedPlan};
+use crate::model::outcome::Outcome;
 use crate::plan::saved::saved;
 use crate::plan::{self, Planned};
-use crate::record::{self, Lease, Loaded, RunFolder};
-use std::path::Path;
-use std::sync::atomic::Ordering;
-use tokio_util::sync::CancellationToken;
+use crate::record::{self, Lease, Loaded, RunRecord};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 /// Run what is missing: new, stale, failed and unfinished trials; then write the report.
 #[derive(Debug, clap::Args)]
@@ -34,6 +33,7 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: &Arguments) -> u8 {
+    talk::as_json_lines(arguments.log_format == LogFormat::Json);
     let mut paths = Vec::new();
     for word in &arguments.experiments {
         match open::manifests(word) {
@@ -51,19 +51,31 @@ pub fn run(arguments: &Arguments) -> u8 {
             return exit::MACHINE;
         }
     };
+    let code = runtime.block_on(all(arguments, &paths));
+    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
+    code
+}
+
+/// Every experiment in turn, until a signal comes.
+async fn all(arguments: &Arguments, paths: &[PathBuf]) -> u8 {
+    let stop = match signals::watch() {
+        Ok(stop) => stop,
+        Err(failure) => {
+            talk::error(format!("watch for signals: {failure}"));
+            return exit::MACHINE;
+        }
+    };
     let mut worst = exit::OK;
     for path in paths {
-        let code = runtime.block_on(one(arguments, &path));
-        worst = worst.max(code);
-        if code >= exit::INTERRUPTED {
+        worst = worst.max(one(arguments, path, &stop).await);
+        if stop.code().is_some() {
             break;
         }
     }
-    runtime.shutdown_timeout(std::time::Duration::from_secs(2));
-    worst
+    stop.code().map_or(worst, |code| code.max(worst))
 }
 
-async fn one(arguments: &Arguments, path: &Path) -> u8 {
+async fn one(arguments: &Arguments, path: &Path, stop: &Stop) -> u8 {
     let opened = match open::open(path, arguments.choice.reports.as_deref(), false) {
         Ok(opened) => opened,
         Err(code) => return code,
@@ -75,6 +87,7 @@ async fn one(arguments: &Arguments, path: &Path) -> u8 {
         Ok(both) => both,
         Err(error) => return record_failure(&error),
     };
+    opened.store.tidy();
     let options = arguments.choice.options(loaded.runs.len(), true);
     let planned = match plan::plan(&opened.experiment, &catalog, &record::history(&loaded), &options) {
         Ok(planned) => planned,
@@ -83,13 +96,13 @@ async fn one(arguments: &Arguments, path: &Path) -> u8 {
     talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
     let code = if planned.plan.trials.is_empty() && unfinished(&loaded, &planned, arguments).is_none() {
         talk::note(format!(
-            "{}: up to date, {} variants (--fresh runs them again)",
+            "{}: up to date, {} (--fresh runs it again)",
             opened.experiment.name,
-            planned.plan.variants.len() - 1
+            talk::count(planned.plan.variants.len() - 1, "variant")
         ));
         present(&planned, &loaded)
     } else {
-        match execute_plan(arguments, &opened, &planned, &loaded).await {
+        match execute_plan(arguments, &opened, &planned, &loaded, stop).await {
             Ok(code) => code,
             Err(code) => return code,
         }
@@ -100,15 +113,13 @@ async fn one(arguments: &Arguments, path: &Path) -> u8 {
     }
     let reported = assemble::write_report(&opened.store, &opened.experiment.name);
     match reported {
-        Ok(written) => {
-            written.tell();
-            code
-        }
+        Ok(written) => written.tell().max(code),
         Err(failure) => failure.tell().max(code),
     }
 }
 
-fn record_failure(error: &record::RecordError) -> u8 {
+/// Says why the record cannot be read or written, and gives the exit code.
+pub fn record_failure(error: &record::RecordError) -> u8 {
     talk::error(error);
     if matches!(error, record::RecordError::Busy { .. }) { exit::MACHINE } else { exit::RECORD }
 }
@@ -133,107 +144,55 @@ fn present(planned: &Planned<'_>, loaded: &Loaded) -> u8 {
 }
 
 /// The last run, when it was stopped on the way through this very plan.
-fn unfinished<'l>(loaded: &'l Loaded, planned: &Planned<'_>, arguments: &Arguments) -> Option<&'l record::RunRecord> {
+fn unfinished<'l>(loaded: &'l Loaded, planned: &Planned<'_>, arguments: &Arguments) -> Option<&'l RunRecord> {
     let newest = loaded.runs.last()?;
     (!newest.finished && newest.plan.digest == planned.plan.digest && !arguments.choice.fresh && arguments.choice.only.is_empty())
         .then_some(newest)
 }
 
-async fn execute_plan(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>, loaded: &Loaded) -> Result<u8, u8> {
-    let layout = control::layout().unwrap_or_default();
-    let host = crate::measure::host::facts();
+async fn execute_plan(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>, loaded: &Loaded, stop: &Stop) -> Result<u8, u8> {
     let source = engines::Engines::new(arguments.engine.as_deref()).map_err(|error| {
         talk::error(error);
         exit::MACHINE
     })?;
+    let variants = job::variants(opened, planned, &record::history(loaded))?;
+    let ready = tokio::select! {
+        ready = job::check(&variants, &source) => ready?,
+        () = stop.token.cancelled() => return Err(stop.code().unwrap_or(exit::INTERRUPTED)),
+    };
     let id = new_id();
     let _alive = Lease::take(&id).map_err(|error| record_failure(&error))?;
-    let (folder, plan) = match unfinished(loaded, planned, arguments) {
+    let name = folder_name(&crate::measure::host::facts().name, &id);
+    let (folder, plan, failed_before) = match unfinished(loaded, planned, arguments) {
         Some(run) => {
-            let done = run.rows.len();
-            talk::note(format!(
-                "{}: going on with {} ({done} of {} trials are there)",
-                opened.experiment.name,
-                run.folder.name(),
-                run.plan.trials.len()
-            ));
-            (run.folder.clone(), run.plan.clone())
+            let (done, all) = (last_rows(run).len(), run.plan.trials.len());
+            talk::note(format!("{}: going on with {} ({done} of {all} trials are there)", opened.experiment.name, run.folder.name()));
+            let failed = last_rows(run).values().filter(|outcome| **outcome == Outcome::Failed).count();
+            (run.folder.clone(), run.plan.clone(), failed)
         }
         None => {
             let plan = saved(planned);
-            let name = folder_name(&host.name, &id);
-            (opened.store.create_run(&name, &plan).map_err(|error| record_failure(&error))?, plan)
+            (opened.store.create_run(&name, &plan).map_err(|error| record_failure(&error))?, plan, 0)
         }
     };
-    let job = job(arguments, opened, planned, &plan, &folder, id, host, layout)?;
+    let job = job::job(opened, variants, &plan, &folder, id, arguments.keep)?;
     let primary = plan.presentation.metrics.iter().find(|m| m.primary).map_or_else(|| "wall".to_owned(), |m| m.name.clone());
     let mut show = Show::new(arguments.log_format, job.trials.len(), primary);
-    let token = CancellationToken::new();
-    let stopped = signals::watch(token.clone()).map_err(|failure| {
-        talk::error(format!("watch for signals: {failure}"));
-        exit::MACHINE
-    })?;
-    match execute::run(&job, &source, &folder, &mut show, &token).await {
-        Ok(ended) if ended.interrupted => Ok(stopped.load(Ordering::SeqCst)),
-        Ok(ended) if ended.failed > 0 => {
-            talk::note(format!("{} of {} trials failed; `run` tries them again", ended.failed, job.trials.len()));
-            Ok(exit::FAILED)
-        }
-        Ok(_) => Ok(exit::OK),
-        Err(error) => {
-            talk::error(&error);
-            Err(match error {
-                ExecuteError::Record(_) => exit::RECORD,
-                ExecuteError::Engine(_) | ExecuteError::Unsupported(_) | ExecuteError::EngineGone { .. } => exit::MACHINE,
-            })
-        }
+    let ended = execute::run(&job, &ready, &folder, &mut show, &stop.token).await.map_err(|error| job::failure(&error))?;
+    let failed = ended.failed + failed_before;
+    if ended.interrupted {
+        Ok(stop.code().unwrap_or(exit::INTERRUPTED))
+    } else if failed > 0 {
+        talk::note(format!("{failed} of {} trials failed; `run` tries them again", plan.trials.len()));
+        Ok(exit::FAILED)
+    } else {
+        Ok(exit::OK)
     }
 }
 
-/// The trials of the plan that have no row yet.
-#[expect(clippy::too_many_arguments, reason = "each is a different thing that the job owns from here on")]
-fn job(
-    arguments: &Arguments,
-    opened: &open::Opened,
-    planned: &Planned<'_>,
-    plan: &SavedPlan,
-    folder: &RunFolder,
-    run: String,
-    host: crate::model::facts::HostFacts,
-    layout: crate::model::cgroup::CgroupLayout,
-) -> Result<Job, u8> {
-    let rows: std::collections::HashSet<String> = record::read_journal(&folder.journal())
-        .map_err(|error| record_failure(&error))?
-        .into_iter()
-        .filter_map(|event| if let Event::TrialFinished(row) = event { Some(row.trial) } else { None })
-        .collect();
-    let history = record::history(&record::load(&opened.store).map_err(|error| record_failure(&error))?);
-    let mut variants = Vec::with_capacity(plan.variants.len());
-    for variant in &plan.variants {
-        let resolved =
-            planned.binder.resolve(&variant.levels).map_err(|problems| opened.problems(&crate::model::experiment::Problems(problems)))?;
-        let seconds = history.get(variant.id.trim_end_matches(AA_SUFFIX)).and_then(|past| past.seconds);
-        variants.push(JobVariant { id: variant.id.clone(), identity: variant.identity.clone(), spec: resolved.spec, seconds });
-    }
-    let scheduled = |[block, position, _, variant]: &[u32; 4]| Scheduled {
-        id: format!("b{block}p{position}"),
-        variant: *variant as usize,
-        block: *block,
-        position: *position,
-    };
-    Ok(Job {
-        run,
-        experiment: opened.experiment.name.clone(),
-        digest: plan.digest.clone(),
-        folder: opened.experiment.folder.clone(),
-        variants,
-        trials: plan.trials.iter().map(scheduled).filter(|trial| !rows.contains(&trial.id)).collect(),
-        limits: opened.experiment.limits.clone(),
-        design: opened.experiment.design.clone(),
-        host,
-        layout,
-        keep: arguments.keep,
-    })
+/// How each trial of a run that has a row ended in the end.
+fn last_rows(run: &RunRecord) -> BTreeMap<&str, Outcome> {
+    run.rows.iter().map(|row| (row.trial.as_str(), row.outcome)).collect()
 }
 
 /// Six hexadecimal digits that no other run on this host has.

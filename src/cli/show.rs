@@ -1,6 +1,7 @@
 //! Progress: a bar with the time left on a terminal, one line per finished trial elsewhere, JSON for machines. All on stderr.
 
 use super::plan::show_time;
+use super::talk;
 use crate::execute::{Observer, Progress};
 use crate::model::event::{Event, TrialRow};
 use crate::model::outcome::Outcome;
@@ -50,8 +51,8 @@ impl Show {
 
     fn say(&self, line: &str) {
         match &self.form {
-            Form::Bar(bar) => bar.suspend(|| anstream::eprintln!("{line}")),
-            Form::Lines | Form::Json => anstream::eprintln!("{line}"),
+            Form::Bar(bar) => bar.suspend(|| talk::line(line)),
+            Form::Lines | Form::Json => talk::line(line),
         }
     }
 
@@ -76,7 +77,7 @@ impl Show {
                 };
                 let taints = if row.taints.is_empty() { String::new() } else { format!(" [{}]", row.taints.join(", ")) };
                 let left = progress.left.map(|left| format!(", {} left", show_time(left))).unwrap_or_default();
-                anstream::eprintln!("[{}/{}{left}] {} {}: {told}{taints}", progress.done, progress.total, row.trial, row.variant);
+                talk::line(format_args!("[{}/{}{left}] {} {}: {told}{taints}", progress.done, progress.total, row.trial, row.variant));
             }
             Form::Json => {}
         }
@@ -87,8 +88,8 @@ impl Observer for Show {
     fn event(&mut self, event: &Event, progress: &Progress) {
         if let Form::Json = self.form {
             match serde_json::to_string(event) {
-                Ok(line) => anstream::eprintln!("{line}"),
-                Err(error) => anstream::eprintln!("{{\"event\":\"error\",\"message\":\"{error}\"}}"),
+                Ok(line) => talk::line(line),
+                Err(error) => talk::error(error),
             }
             return;
         }
@@ -97,7 +98,8 @@ impl Observer for Show {
                 for engine in &started.engines {
                     let version = if engine.version.is_empty() { String::new() } else { format!(" {}", engine.version) };
                     let found = if engine.found_by.is_empty() { String::new() } else { format!(" ({})", engine.found_by) };
-                    self.say(&format!("engine: {}{version} at {}{found}", engine.kind, engine.endpoint));
+                    let place = if engine.endpoint.is_empty() { String::new() } else { format!(" at {}", engine.endpoint) };
+                    self.say(&format!("engine: {}{version}{place}{found}", engine.kind));
                 }
             }
             Event::ImageReady { image, digest, seconds } => {

@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM stop the trial and tear down; the second one ends the process at once.
+//! SIGINT, SIGTERM and a closed terminal stop the trial and tear down; the second one ends the process at once.
 
 use super::{exit, talk};
 use std::sync::Arc;
@@ -6,34 +6,46 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// What stopped the run: 0 for nothing, else the exit code.
-pub type Stopped = Arc<AtomicU8>;
+/// What a signal asks of this process, for as long as it lives.
+#[derive(Debug, Clone, Default)]
+pub struct Stop {
+    /// Cancelled at the first signal.
+    pub token: CancellationToken,
+    code: Arc<AtomicU8>,
+}
 
-/// Cancels the token at the first signal.
+impl Stop {
+    /// The exit code of the signal that came; none while there was none.
+    pub fn code(&self) -> Option<u8> {
+        Some(self.code.load(Ordering::SeqCst)).filter(|code| *code != 0)
+    }
+}
+
+/// Watches from now on. One watch serves all experiments of the process: a second one would hear the same signal again.
 ///
 /// # Errors
 /// When handlers cannot be installed.
-pub fn watch(token: CancellationToken) -> std::io::Result<Stopped> {
-    let stopped = Stopped::default();
+pub fn watch() -> std::io::Result<Stop> {
+    let stop = Stop::default();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    let told = Arc::clone(&stopped);
+    let mut hangup = signal(SignalKind::hangup())?;
+    let told = stop.clone();
     tokio::spawn(async move {
-        let mut first = true;
         loop {
             let code = tokio::select! {
                 _ = interrupt.recv() => exit::INTERRUPTED,
                 _ = terminate.recv() => exit::TERMINATED,
+                _ = hangup.recv() => exit::TERMINATED,
             };
-            if !first {
+            if told.token.is_cancelled() {
                 talk::note("stopped at once: the next `run`, or `shakedown clean`, removes what is left");
                 std::process::exit(i32::from(code));
             }
-            first = false;
-            told.store(code, Ordering::SeqCst);
-            token.cancel();
+            told.code.store(code, Ordering::SeqCst);
+            told.token.cancel();
             talk::note("stopping: the running trial is torn down, finished ones are kept; once more to stop at once");
         }
     });
-    Ok(stopped)
+    Ok(stop)
 }

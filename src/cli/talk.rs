@@ -2,25 +2,59 @@
 
 use crate::model::diagnostic::{Diagnostic, Severity};
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-use anstream::eprintln;
 use serde_json::json;
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether every line on stderr is a JSON object.
+static JSON_LINES: AtomicBool = AtomicBool::new(false);
+
+/// From now on everything that is said is one JSON object a line, as the events beside it are.
+pub fn as_json_lines(wanted: bool) {
+    JSON_LINES.store(wanted, Ordering::Relaxed);
+}
+
+/// Writes a line to stderr. When nobody can read it any more (a closed pipe or terminal) the work goes on: it has units to remove.
+pub fn line(text: impl std::fmt::Display) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// `1 trial`, `2 trials`.
+pub fn count(number: usize, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
+}
+
+fn is_json() -> bool {
+    JSON_LINES.load(Ordering::Relaxed)
+}
 
 /// Says what went wrong, lowercase and with the next step where there is one.
 pub fn error(message: impl std::fmt::Display) {
+    if is_json() {
+        return line(json!({"event": "error", "message": message.to_string()}));
+    }
     let level = Level::ERROR.primary_title(message.to_string());
-    eprintln!("{}", renderer().render(&[Group::with_title(level)]));
+    line(renderer().render(&[Group::with_title(level)]));
 }
 
 /// Says something that is good to know.
 pub fn note(message: impl std::fmt::Display) {
-    eprintln!("{message}");
+    if is_json() {
+        return line(json!({"event": "note", "message": message.to_string()}));
+    }
+    line(message);
 }
 
 /// Draws diagnostics of one manifest.
 pub fn diagnostics(path: &str, text: &str, problems: &[Diagnostic]) {
     for problem in problems {
-        eprintln!("{}\n", drawn(path, text, problem));
+        if is_json() {
+            let mut value = as_json(path, problem);
+            value["event"] = json!("problem");
+            line(value);
+        } else {
+            line(format_args!("{}\n", drawn(path, text, problem)));
+        }
     }
 }
 
@@ -76,12 +110,14 @@ pub fn as_json(path: &str, problem: &Diagnostic) -> serde_json::Value {
     })
 }
 
-/// Writes data to stdout; a closed pipe ends quietly, as for any tool in front of `head`.
-pub fn data(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) {
+/// Writes data to stdout and gives the exit code; a closed pipe ends quietly, as for any tool in front of `head`.
+pub fn data(write: impl FnOnce(&mut dyn Write) -> std::io::Result<()>) -> u8 {
     let mut out = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    if let Err(failure) = write(&mut out).and_then(|()| out.flush())
-        && failure.kind() != std::io::ErrorKind::BrokenPipe
-    {
-        error(format!("write to standard output: {failure}"));
+    match write(&mut out).and_then(|()| out.flush()) {
+        Err(failure) if failure.kind() != std::io::ErrorKind::BrokenPipe => {
+            error(format!("write to standard output: {failure}"));
+            super::exit::RECORD
+        }
+        _ => super::exit::OK,
     }
 }

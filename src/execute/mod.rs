@@ -4,25 +4,32 @@
 //! observer sees it. Teardown is an awaited call on every path, cancellation included.
 
 mod images;
+mod preflight;
 mod progress;
 mod readings;
 mod trial;
 
+pub use preflight::{Ready, preflight};
 pub use progress::Progress;
 
 use crate::engine::{Boxed, Engine, EngineError, UnitName};
 use crate::model::cgroup::CgroupLayout;
 use crate::model::event::{Event, RunStarted, TrialRow};
 use crate::model::experiment::{Design, PhaseLimits};
-use crate::model::facts::{EngineFacts, HostFacts};
-use crate::model::outcome::{FailureKind, Outcome};
-use crate::model::spec::{EngineSpec, Place, TrialSpec};
+use crate::model::facts::HostFacts;
+use crate::model::outcome::{Failure, FailureKind, Outcome, Phase};
+use crate::model::spec::{EngineSpec, TrialSpec};
 use crate::record::{Journal, RecordError, RunFolder};
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+
+/// Kind of the warning that something of a trial could not be removed, and may have run beside the trials after it.
+pub const LEFT_OVER: &str = "left-over";
+
+/// How long a sweep may take; it waits for those of other runs.
+const SWEEP_LIMIT: Duration = Duration::from_secs(120);
 
 /// Trials in a row that the engine may fail before the run gives up.
 const ENGINE_PATIENCE: u32 = 3;
@@ -130,26 +137,24 @@ pub enum ExecuteError {
 /// What trials share.
 struct Shared<'r> {
     job: &'r Job,
-    engines: HashMap<EngineSpec, Arc<dyn Engine>>,
-    host: Option<Arc<dyn Engine>>,
+    ready: &'r Ready,
     images: images::Images,
     cancel: &'r CancellationToken,
 }
 
-/// Runs a job to its end, or until it is cancelled.
+/// Runs a job on engines that passed the [`preflight`], to its end or until it is cancelled.
 ///
 /// # Errors
-/// When the plan cannot run here, the engine is gone, or the record cannot be written.
+/// When an image cannot be had, the engine is gone, or the record cannot be written.
 pub async fn run(
     job: &Job,
-    source: &dyn EngineSource,
+    ready: &Ready,
     folder: &RunFolder,
     observer: &mut dyn Observer,
     cancel: &CancellationToken,
 ) -> Result<Ended, ExecuteError> {
-    let Opened { engines, host, facts } = open_engines(job, source).await?;
-    let mut journal = Journal::open(&folder.journal())?;
-    let mut progress = Progress::new(job);
+    ready.sweep(None).await?;
+    let mut log = Log { journal: Journal::open(&folder.journal())?, observer, progress: Progress::new(job) };
     let started = Event::RunStarted(Box::new(RunStarted {
         format: crate::model::event::JOURNAL_FORMAT,
         run: job.run.clone(),
@@ -158,97 +163,86 @@ pub async fn run(
         at: now(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         host: job.host.clone(),
-        engines: facts,
+        engines: ready.facts.clone(),
     }));
-    publish(&mut journal, observer, &progress, started)?;
-    let (images, ready) = images::prepare(job, &engines).await?;
-    for event in ready {
-        publish(&mut journal, observer, &progress, event)?;
-    }
-    let shared = Shared { job, engines, host, images, cancel };
-    let mut failed = 0;
-    let mut broken = 0;
-    for scheduled in &job.trials {
-        if cancel.is_cancelled() {
+    log.publish(started)?;
+    let prepared = tokio::select! {
+        prepared = images::prepare(job, &ready.engines) => Some(prepared),
+        () = cancel.cancelled() => None,
+    };
+    let ended = match prepared {
+        Some(Ok((images, events))) => {
+            events.into_iter().try_for_each(|event| log.publish(event))?;
+            trials(&Shared { job, ready, images, cancel }, folder, &mut log).await
+        }
+        Some(Err(error)) => Err(error),
+        None => Ok(0),
+    };
+    // What a failed or abandoned call may have made behind our back: everything of this run is over now.
+    settle(job, ready, &mut log).await?;
+    let interrupted = cancel.is_cancelled();
+    log.publish(match &ended {
+        Err(error) => Event::RunInterrupted { at: now(), by: error.to_string() },
+        Ok(_) if interrupted => Event::RunInterrupted { at: now(), by: "signal".to_owned() },
+        Ok(_) => Event::RunFinished { at: now() },
+    })?;
+    Ok(Ended { failed: ended?, interrupted })
+}
+
+/// The job's trials, one after the other; returns how many failed.
+async fn trials(shared: &Shared<'_>, folder: &RunFolder, log: &mut Log<'_>) -> Result<usize, ExecuteError> {
+    let (mut failed, mut broken) = (0, 0);
+    for scheduled in &shared.job.trials {
+        if shared.cancel.is_cancelled() {
             break;
         }
-        progress.begin(scheduled);
-        let Some(row) = attempts(&shared, scheduled, folder, &mut journal, observer, &progress).await? else { break };
-        progress.finish(scheduled, &row);
+        log.progress.begin(scheduled);
+        let Some(row) = attempts(shared, scheduled, folder, log).await? else { break };
+        log.progress.finish(scheduled, &row);
         failed += usize::from(row.outcome == Outcome::Failed);
-        let infrastructure = row.failure.as_ref().filter(|f| f.kind == FailureKind::Infrastructure).map(|f| f.reason.clone());
-        publish(&mut journal, observer, &progress, Event::TrialFinished(Box::new(row)))?;
-        broken = if infrastructure.is_some() { broken + 1 } else { 0 };
-        if let Some(reason) = infrastructure.filter(|_| broken >= ENGINE_PATIENCE) {
-            publish(&mut journal, observer, &progress, Event::RunInterrupted { at: now(), by: reason.clone() })?;
+        let reason = row.failure.as_ref().filter(|failure| is_of_the_engine(failure)).map(|failure| failure.reason.clone());
+        log.publish(Event::TrialFinished(Box::new(row)))?;
+        broken = if reason.is_some() { broken + 1 } else { 0 };
+        if let Some(reason) = reason.filter(|_| broken >= ENGINE_PATIENCE) {
             return Err(ExecuteError::EngineGone { trials: broken, reason });
         }
     }
-    if failed > 0 || cancel.is_cancelled() {
-        // What a failed call may have made behind our back: everything of this run is over now.
-        let alive: Vec<String> = crate::record::alive_runs().into_iter().filter(|run| *run != job.run || job.keep).collect();
-        for engine in shared.engines.values().chain(&shared.host) {
-            engine.sweep(&alive).await?;
-        }
-    }
-    let interrupted = cancel.is_cancelled();
-    let last = if interrupted { Event::RunInterrupted { at: now(), by: "signal".to_owned() } } else { Event::RunFinished { at: now() } };
-    publish(&mut journal, observer, &progress, last)?;
-    Ok(Ended { failed, interrupted })
+    Ok(failed)
 }
 
-fn publish(journal: &mut Journal, observer: &mut dyn Observer, progress: &Progress, event: Event) -> Result<(), RecordError> {
-    journal.append(&event)?;
-    observer.event(&event, progress);
-    Ok(())
+/// Whether the engine is to blame, so that trying again may help: it refused, or did not answer in time.
+fn is_of_the_engine(failure: &Failure) -> bool {
+    match failure.kind {
+        FailureKind::Infrastructure => true,
+        FailureKind::Timeout => failure.phase != Phase::Measure,
+        _ => false,
+    }
 }
 
-/// What the job's variants need.
-#[derive(Default)]
-struct Opened {
-    engines: HashMap<EngineSpec, Arc<dyn Engine>>,
-    host: Option<Arc<dyn Engine>>,
-    facts: Vec<EngineFacts>,
+/// Removes all of this run between two trials, when nothing of it may be there; what stays is told and recorded.
+async fn settle(job: &Job, ready: &Ready, log: &mut Log<'_>) -> Result<(), RecordError> {
+    let sweep = ready.sweep((!job.keep).then_some(job.run.as_str()));
+    let problem = match tokio::time::timeout(SWEEP_LIMIT, sweep).await {
+        Ok(Ok(_)) => return Ok(()),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => format!("clean up: not done within {SWEEP_LIMIT:?}"),
+    };
+    log.publish(Event::Warned { kind: LEFT_OVER.to_owned(), message: problem })
 }
 
-/// Opens what the job's variants need, checks that each can run there, and removes what dead runs left.
-async fn open_engines(job: &Job, source: &dyn EngineSource) -> Result<Opened, ExecuteError> {
-    let mut opened = Opened::default();
-    let mut known: HashMap<Option<EngineSpec>, EngineFacts> = HashMap::new();
-    let mut complaints = Vec::new();
-    for variant in &job.variants {
-        for workload in &variant.spec.workloads {
-            let key = (workload.unit.place == Place::Container).then(|| variant.spec.engine.clone());
-            if !known.contains_key(&key) {
-                let engine = match &key {
-                    Some(spec) => source.open(spec).await?,
-                    None => source.host()?,
-                };
-                let facts = engine.facts().await?;
-                opened.facts.push(facts.clone());
-                known.insert(key.clone(), facts);
-                match &key {
-                    Some(spec) => drop(opened.engines.insert(spec.clone(), engine)),
-                    None => opened.host = Some(engine),
-                }
-            }
-            let engine = key.as_ref().map_or(opened.host.as_ref(), |spec| opened.engines.get(spec));
-            for why in engine.map(|engine| engine.unsupported(&workload.unit, &known[&key])).unwrap_or_default() {
-                let complaint = format!("{}: {why}", variant.id);
-                if !complaints.contains(&complaint) && !variant.id.ends_with(crate::model::plan::AA_SUFFIX) {
-                    complaints.push(complaint);
-                }
-            }
-        }
+/// The journal first, then whoever watches.
+struct Log<'r> {
+    journal: Journal,
+    observer: &'r mut dyn Observer,
+    progress: Progress,
+}
+
+impl Log<'_> {
+    fn publish(&mut self, event: Event) -> Result<(), RecordError> {
+        self.journal.append(&event)?;
+        self.observer.event(&event, &self.progress);
+        Ok(())
     }
-    if !complaints.is_empty() {
-        return Err(ExecuteError::Unsupported(complaints));
-    }
-    let alive = crate::record::alive_runs();
-    for engine in opened.engines.values().chain(&opened.host) {
-        engine.sweep(&alive).await?;
-    }
-    Ok(opened)
 }
 
 /// Tries a trial until it ends otherwise than by a fault of the engine; none when cancelled.
@@ -256,14 +250,12 @@ async fn attempts(
     shared: &Shared<'_>,
     scheduled: &Scheduled,
     folder: &RunFolder,
-    journal: &mut Journal,
-    observer: &mut dyn Observer,
-    progress: &Progress,
+    log: &mut Log<'_>,
 ) -> Result<Option<TrialRow>, ExecuteError> {
     let job = shared.job;
     let variant = &job.variants[scheduled.variant];
     for attempt in 1.. {
-        publish(journal, observer, progress, Event::TrialStarted { trial: scheduled.id.clone(), attempt, at: now() })?;
+        log.publish(Event::TrialStarted { trial: scheduled.id.clone(), attempt, at: now() })?;
         let label = if attempt == 1 { scheduled.id.clone() } else { format!("{}a{attempt}", scheduled.id) };
         let name = UnitName { run: job.run.clone(), experiment: job.experiment.clone(), trial: label.clone(), unit: String::new() };
         let at = now();
@@ -294,11 +286,14 @@ async fn attempts(
                 }
             }
         }
-        let again = row.failure.as_ref().is_some_and(|f| f.kind == FailureKind::Infrastructure) && attempt < job.limits.attempts;
+        if measured.unsettled {
+            settle(job, shared.ready, log).await?;
+        }
+        let again = row.failure.as_ref().is_some_and(is_of_the_engine) && attempt < job.limits.attempts;
         if !again || shared.cancel.is_cancelled() {
             return Ok(Some(row));
         }
-        publish(journal, observer, progress, Event::TrialFinished(Box::new(row)))?;
+        log.publish(Event::TrialFinished(Box::new(row)))?;
     }
     Ok(None)
 }

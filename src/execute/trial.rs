@@ -19,6 +19,8 @@ pub(super) struct Measured {
     pub(super) outputs: Vec<(String, Output)>,
     pub(super) problems: Vec<String>,
     pub(super) failure: Option<Failure>,
+    /// Whether a call failed that may have left something behind.
+    pub(super) unsettled: bool,
 }
 
 impl Measured {
@@ -33,6 +35,8 @@ struct Unit<'t> {
     engine: &'t dyn Engine,
     image: Option<&'t Image>,
     created: Option<Created>,
+    /// Whether its exit is known: nothing of it runs.
+    ended: bool,
 }
 
 /// Runs one attempt; none when it was cancelled. Nothing of it is left either way.
@@ -42,21 +46,23 @@ pub(super) async fn run(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName) 
         .iter()
         .map(|workload| {
             let engine: &dyn Engine = match workload.unit.place {
-                Place::Host => shared.host.as_deref().expect("the preflight opened the host"),
-                Place::Container => &*shared.engines[&spec.engine],
+                Place::Host => shared.ready.host.as_deref().expect("the preflight opened the host"),
+                Place::Container => &*shared.ready.engines[&spec.engine],
             };
             let image = match workload.unit.place {
                 Place::Host => None,
                 Place::Container => workload.unit.image.as_ref().and_then(|source| shared.images.get(&spec.engine, source)),
             };
-            Unit { workload, engine, image, created: None }
+            Unit { workload, engine, image, created: None, ended: false }
         })
         .collect();
     let mut measured = Measured::default();
     if let Err(failure) = phases(shared, name, &mut units, &mut measured).await {
+        measured.unsettled = true;
         measured.fail(failure);
     }
     if let Err(failure) = teardown(shared, &units).await {
+        measured.unsettled = true;
         measured.fail(failure);
     }
     (!shared.cancel.is_cancelled() || measured.failure.is_none() && !measured.metrics.is_empty()).then_some(measured)
@@ -80,12 +86,14 @@ async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], me
     .await;
     let exits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
+            measured.unsettled = failure.kind != FailureKind::NotStarted;
             measured.fail(failure);
             Vec::new()
         }
         None => join_all(units.iter().map(|unit| wait(shared, unit))).await,
     };
     let closed = window.close();
+    units.iter_mut().zip(&exits).for_each(|(unit, exit)| unit.ended = matches!(exit, Some(Ok(_))));
     measured.attested = closed.units.iter().flat_map(|unit| unit.attested.clone()).collect();
     if shared.cancel.is_cancelled() && exits.iter().any(Option::is_none) {
         return Ok(());
@@ -185,14 +193,13 @@ fn image_attested(unit: &Unit<'_>, exit: &Exit) -> Option<Attested> {
     })
 }
 
-/// Removes every unit; all are tried, the first failure is told.
+/// Removes every unit, or with `--keep` those that may still run: nothing may run beside the next trial. All are tried, the
+/// first failure is told.
 async fn teardown(shared: &Shared<'_>, units: &[Unit<'_>]) -> Result<(), Failure> {
-    if shared.job.keep {
-        return Ok(());
-    }
     let limit = shared.job.limits.teardown;
+    let going = units.iter().filter(|unit| !(shared.job.keep && unit.ended));
     let removals =
-        units.iter().filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Teardown, limit, unit.engine.remove(created))));
+        going.filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Teardown, limit, unit.engine.remove(created))));
     join_all(removals).await.into_iter().collect()
 }
 

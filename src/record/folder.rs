@@ -47,6 +47,20 @@ impl Store {
         Ok(folders)
     }
 
+    /// Removes temporary files that a killed process left among the reports and the runs' plans.
+    pub fn tidy(&self) {
+        let mut folders = vec![self.folder.clone()];
+        let runs = std::fs::read_dir(self.folder.join("runs")).into_iter().flatten().flatten();
+        folders.extend(runs.map(|entry| entry.path()));
+        for entry in folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten() {
+            let name = entry.file_name();
+            let pid = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY)?.split_once('-')?.0.parse::<u32>().ok());
+            if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) {
+                let _ = std::fs::remove_file(entry.path()); // the next one tries again
+            }
+        }
+    }
+
     /// Makes the folder of a new run with its plan in it; the plan is complete on disk when this returns.
     ///
     /// # Errors
@@ -93,6 +107,9 @@ impl RunFolder {
     }
 }
 
+/// Beginning of a temporary file's name; the writer's process id follows.
+const TEMPORARY: &str = ".shakedown-";
+
 /// Writes a file so that it is whole or not there: a temporary file beside it, synced, then renamed.
 ///
 /// # Errors
@@ -101,7 +118,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(io(format!("make {}", folder.display())))?;
     let write = || -> std::io::Result<()> {
-        let mut file = tempfile::Builder::new().prefix(".shakedown-").permissions(permissions()).tempfile_in(folder)?;
+        let prefix = format!("{TEMPORARY}{}-", std::process::id());
+        let mut file = tempfile::Builder::new().prefix(&prefix).permissions(permissions()).tempfile_in(folder)?;
         file.write_all(bytes)?;
         file.as_file().sync_data()?;
         file.persist(path).map_err(|error| error.error)?;
@@ -120,4 +138,24 @@ pub fn today() -> String {
 fn permissions() -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt;
     std::fs::Permissions::from_mode(0o644)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_temporary_files_of_dead_writers_are_removed() {
+        let folder = tempfile::tempdir().expect("folder");
+        let store = Store::new(folder.path(), "e");
+        let run = store.folder().join("runs/r");
+        fs::create_dir_all(&run).expect("folder");
+        // No process has the highest number that a kernel may be told to give.
+        let dead = [store.folder().join(".shakedown-4194305-x"), run.join(".shakedown-4194305-y")];
+        let others = [run.join(format!(".shakedown-{}-z", std::process::id())), run.join("plan.json"), run.join(".shakedown-notes")];
+        dead.iter().chain(&others).for_each(|path| fs::write(path, "").expect("file"));
+        store.tidy();
+        assert!(dead.iter().all(|path| !path.exists()));
+        assert!(others.iter().all(|path| path.exists()));
+    }
 }

@@ -1,19 +1,27 @@
 //! Which runs are alive on this host: each holds a lock that the kernel drops with the process, however it dies.
+//!
+//! Whoever makes, drops or lists leases holds the folder's gate meanwhile. So nobody locks a file that is being removed, and
+//! nobody becomes alive between the moment that the living are listed and the end of the sweep that spares them.
 
 use super::{RecordError, io};
 use fs_err as fs;
+use std::hash::{Hash, Hasher};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+
+/// The file that is locked while leases of its folder change.
+const GATE: &str = "gate";
 
 /// Held while a run is alive.
 #[derive(Debug)]
 pub struct Lease {
     path: PathBuf,
     /// The lock lives as long as this file is open.
-    _file: std::fs::File,
+    file: Option<std::fs::File>,
 }
 
 impl Lease {
-    /// Takes the lease of run `id`.
+    /// Takes the lease of run `id`; waits while somebody sweeps.
     ///
     /// # Errors
     /// When the lock's file cannot be made.
@@ -26,32 +34,20 @@ impl Lease {
     /// # Errors
     /// [`RecordError::Busy`] when somebody does.
     pub fn take_experiment(store: &Path, experiment: &str) -> Result<Self, RecordError> {
-        let whole = whole(store);
-        let name: String = whole.to_string_lossy().chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-        let tail: String = name.chars().rev().take(180).collect::<Vec<_>>().into_iter().rev().collect();
-        match Self::take_in(&folder(), &format!("experiment{tail}")) {
-            Err(RecordError::Busy { run, .. }) => Err(RecordError::Busy { experiment: experiment.to_owned(), run }),
+        match Self::take_in(&folder(), &experiment_id(store, experiment)) {
+            Err(RecordError::Busy { .. }) => Err(RecordError::Busy { experiment: experiment.to_owned() }),
             other => other,
         }
     }
 
     fn take_in(folder: &Path, id: &str) -> Result<Self, RecordError> {
-        fs::create_dir_all(folder).map_err(io("make the folder of locks"))?;
+        let _gate = gate(folder)?;
         let path = folder.join(format!("{id}.lock"));
-        loop {
-            let file = std::fs::OpenOptions::new()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .open(&path)
-                .map_err(io(format!("open {}", path.display())))?;
-            match file.try_lock() {
-                // Whoever held it may have removed the file between our opening and our locking it: then it guards nothing.
-                Ok(()) if is_at(&file, &path) => return Ok(Self { path, _file: file }),
-                Ok(()) => {}
-                Err(std::fs::TryLockError::WouldBlock) => return Err(RecordError::Busy { experiment: String::new(), run: id.to_owned() }),
-                Err(std::fs::TryLockError::Error(error)) => return Err(io(format!("lock {}", path.display()))(error)),
-            }
+        let file = open_lock(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { path, file: Some(file) }),
+            Err(std::fs::TryLockError::WouldBlock) => Err(RecordError::Busy { experiment: id.to_owned() }),
+            Err(std::fs::TryLockError::Error(error)) => Err(io(format!("lock {}", path.display()))(error)),
         }
     }
 }
@@ -59,57 +55,98 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         // Only tidiness: a file without a lock means a dead run.
+        let _gate = self.path.parent().map(gate);
         let _ = std::fs::remove_file(&self.path);
+        self.file = None;
     }
 }
 
-/// Whether `path` still leads to this file.
-fn is_at(file: &std::fs::File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    let place = |metadata: std::fs::Metadata| (metadata.dev(), metadata.ino());
-    matches!((file.metadata().map(place), std::fs::metadata(path).map(place)), (Ok(a), Ok(b)) if a == b)
+/// The runs that are alive on this host. While this value lives no other run of this user begins: a sweep holds it to its end.
+#[derive(Debug)]
+pub struct Alive {
+    /// The runs' ids, sorted.
+    pub runs: Vec<String>,
+    _gates: Vec<std::fs::File>,
 }
 
-/// The one spelling of a folder that may not exist yet: what exists of it without links, and the rest.
-fn whole(folder: &Path) -> PathBuf {
-    let absolute = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
-    let found = absolute.ancestors().find_map(|known| Some((absolute.strip_prefix(known).ok()?, fs::canonicalize(known).ok()?)));
-    match found {
-        Some((rest, real)) if rest.as_os_str().is_empty() => real,
-        Some((rest, real)) => real.join(rest),
-        None => absolute,
-    }
-}
-
-/// The ids of the runs that are alive on this host; locks of dead ones are removed.
+/// The runs that are alive on this host, those of other users included; locks of dead ones are removed.
 #[must_use]
-pub fn alive_runs() -> Vec<String> {
-    alive_in(&folder())
-}
-
-fn alive_in(folder: &Path) -> Vec<String> {
-    let mut alive = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        let Some(id) = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()) else { continue };
-        let Ok(file) = std::fs::OpenOptions::new().write(true).open(&path) else { continue };
-        match file.try_lock() {
-            Err(std::fs::TryLockError::WouldBlock) => alive.push(id),
-            _ => {
-                // Nobody holds it: what a dead run left.
-                let _ = std::fs::remove_file(&path);
-            }
+pub fn alive_runs() -> Alive {
+    let own = folder();
+    let mut alive = alive_in(&own);
+    for entry in own.parent().and_then(|base| std::fs::read_dir(base).ok()).into_iter().flatten().flatten() {
+        let other = entry.path();
+        if other != own && entry.file_name().to_string_lossy().starts_with(PREFIX) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            let theirs = alive_in(&other);
+            alive.runs.extend(theirs.runs);
+            alive._gates.extend(theirs._gates);
         }
     }
-    alive.sort();
+    alive.runs.sort();
     alive
 }
+
+fn alive_in(folder: &Path) -> Alive {
+    let gate = if folder.is_dir() { gate(folder).ok() } else { None };
+    let mut runs = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.extension().is_none_or(|extension| extension != "lock") {
+            continue;
+        }
+        let Some(id) = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()) else { continue };
+        // A lock can be asked for through a file that is only readable; another user's that is not even that counts as held.
+        let held = match std::fs::File::open(&path) {
+            Ok(file) => matches!(file.try_lock(), Err(std::fs::TryLockError::WouldBlock)),
+            Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+        };
+        if held {
+            runs.push(id);
+        } else if gate.is_some() {
+            // Nobody holds it: what a dead run left.
+            let _ = std::fs::remove_file(&path);
+        }
+    }
+    runs.sort();
+    Alive { runs, _gates: gate.into_iter().collect() }
+}
+
+/// Locks the folder's gate, waiting for it.
+fn gate(folder: &Path) -> Result<std::fs::File, RecordError> {
+    // Readable by others: they must see that we are alive.
+    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(io(format!("make {}", folder.display())))?;
+    let path = folder.join(GATE);
+    let file = open_lock(&path).or_else(|error| std::fs::File::open(&path).map_err(|_| error))?;
+    file.lock().map_err(io(format!("lock {}", path.display())))?;
+    Ok(file)
+}
+
+fn open_lock(path: &Path) -> Result<std::fs::File, RecordError> {
+    std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(io(format!("open {}", path.display())))
+}
+
+/// One id for one folder, however it is spelled and whether it is there yet or not.
+fn experiment_id(store: &Path, experiment: &str) -> String {
+    let absolute = std::path::absolute(store).unwrap_or_else(|_| store.to_owned());
+    let whole = absolute.ancestors().find_map(|there| {
+        let rest = absolute.strip_prefix(there).ok()?;
+        Some(fs::canonicalize(there).ok()?.join(rest))
+    });
+    let mut hasher = std::hash::DefaultHasher::new();
+    // `join` of nothing leaves a slash behind: parts are compared, not spellings.
+    whole.unwrap_or(absolute).components().for_each(|part| part.hash(&mut hasher));
+    let name: String = experiment.chars().filter(char::is_ascii_alphanumeric).take(40).collect();
+    format!("experiment-{name}-{:016x}", hasher.finish())
+}
+
+/// Beginning of the names of the users' folders of locks.
+const PREFIX: &str = "shakedown-";
 
 fn folder() -> PathBuf {
     let run = Path::new("/run/lock");
     let base =
         if run.is_dir() && rustix::fs::access(run, rustix::fs::Access::WRITE_OK).is_ok() { run.to_owned() } else { std::env::temp_dir() };
-    base.join(format!("shakedown-{}", rustix::process::getuid().as_raw()))
+    base.join(format!("{PREFIX}{}", rustix::process::getuid().as_raw()))
 }
 
 #[cfg(test)]
@@ -121,35 +158,41 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         let lease = Lease::take_in(folder.path(), "a1").expect("lease");
         assert!(matches!(Lease::take_in(folder.path(), "a1"), Err(RecordError::Busy { .. })));
-        assert_eq!(alive_in(folder.path()), ["a1"]);
+        assert_eq!(alive_in(folder.path()).runs, ["a1"]);
         drop(lease);
-        assert_eq!(alive_in(folder.path()), Vec::<String>::new());
         std::fs::write(folder.path().join("dead.lock"), "").expect("file");
-        assert_eq!(alive_in(folder.path()), Vec::<String>::new());
+        assert_eq!(alive_in(folder.path()).runs, Vec::<String>::new());
         assert!(!folder.path().join("dead.lock").exists());
     }
 
     #[test]
-    fn a_lock_on_a_removed_file_is_no_lease() {
+    fn nobody_becomes_alive_while_the_living_are_listed() {
         let folder = tempfile::tempdir().expect("folder");
-        let path = folder.path().join("a1.lock");
-        let file = std::fs::File::create(&path).expect("file");
-        assert!(is_at(&file, &path));
-        std::fs::remove_file(&path).expect("remove");
-        assert!(!is_at(&file, &path));
-        let _other = std::fs::File::create(&path).expect("file");
-        assert!(!is_at(&file, &path));
+        let alive = alive_in(folder.path());
+        assert_eq!(alive.runs, Vec::<String>::new());
+        let (path, (told, hears)) = (folder.path().to_owned(), std::sync::mpsc::channel());
+        let taker = std::thread::spawn(move || {
+            let lease = Lease::take_in(&path, "b2").expect("lease");
+            told.send(()).expect("send");
+            lease
+        });
+        assert!(hears.try_recv().is_err());
+        assert!(!folder.path().join("b2.lock").exists());
+        drop(alive);
+        hears.recv().expect("taken once the sweep is over");
+        assert_eq!(alive_in(folder.path()).runs, ["b2"]);
+        drop(taker.join().expect("taker"));
     }
 
     #[test]
-    fn a_folder_has_one_name_before_and_after_it_exists() {
+    fn an_experiment_has_one_id_before_and_after_its_folder_is_made() {
         let folder = tempfile::tempdir().expect("folder");
-        let link = folder.path().join("link");
-        std::os::unix::fs::symlink(folder.path(), &link).expect("link");
-        let store = link.join("reports/e");
-        let before = whole(&store).into_os_string();
-        std::fs::create_dir_all(&store).expect("store");
-        assert_eq!(before, whole(&store).into_os_string());
-        assert_eq!(before, whole(&folder.path().join("reports/e")).into_os_string());
+        let store = folder.path().join("reports/x");
+        let before = experiment_id(&store, "x");
+        std::fs::create_dir_all(&store).expect("folder");
+        assert_eq!(experiment_id(&store, "x"), before);
+        assert_eq!(experiment_id(&folder.path().join("reports/./x"), "x"), before);
+        let (one, other) = (folder.path().join("reports/ねずみ"), folder.path().join("reports/うさぎ"));
+        assert_ne!(experiment_id(&one, "ねずみ"), experiment_id(&other, "うさぎ"), "a name is more than its ASCII part");
     }
 }

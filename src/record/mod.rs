@@ -13,7 +13,7 @@ mod output;
 pub use folder::{RunFolder, Store, today, write_atomically};
 pub use history::history;
 pub use journal::{Journal, read_journal};
-pub use lease::{Lease, alive_runs};
+pub use lease::{Alive, Lease, alive_runs};
 pub use load::{Loaded, RunRecord, load, results};
 pub use output::{INLINE_BYTES, keep};
 
@@ -60,12 +60,10 @@ pub enum RecordError {
         path: PathBuf,
     },
     /// Another process is measuring this experiment.
-    #[error("`{experiment}` is being run by another process (run `{run}`): wait for it, or stop it")]
+    #[error("`{experiment}` is being run by another process: wait for it, or stop it")]
     Busy {
         /// The experiment.
         experiment: String,
-        /// The run.
-        run: String,
     },
 }
 

@@ -6,7 +6,7 @@
 
 mod script;
 
-pub use script::{Rule, ScriptError, Wait};
+pub use script::{Rule, ScriptError, Step, Wait};
 
 use super::{Boxed, Captured, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::model::facts::EngineFacts;
@@ -80,7 +80,11 @@ impl State {
     /// Notes a call and finds its unit.
     fn unit(&mut self, operation: &str, created: &Created) -> Result<&mut Unit, EngineError> {
         self.calls.push(format!("{operation} {}", created.id));
-        self.units.get_mut(&created.id).ok_or_else(|| failed(operation, &created.id, "no such unit"))
+        self.known(created)
+    }
+
+    fn known(&mut self, created: &Created) -> Result<&mut Unit, EngineError> {
+        self.units.get_mut(&created.id).ok_or_else(|| failed("find", &created.id, "no such unit"))
     }
 }
 
@@ -114,9 +118,13 @@ impl Engine for FakeEngine {
         Box::pin(async move {
             let id = format!("{}/{}", name.trial, name.unit);
             let words: Vec<&str> = spec.entrypoint.iter().flatten().chain(&spec.command).map(String::as_str).collect();
+            let rule = {
+                let mut state = self.state();
+                state.calls.push(format!("create {id}"));
+                state.rule(&words.join(" "), Rule::is_of_units).unwrap_or_default()
+            };
+            rule.pause(Step::Create).await;
             let mut state = self.state();
-            state.calls.push(format!("create {id}"));
-            let rule = state.rule(&words.join(" "), Rule::is_of_units).unwrap_or_default();
             if let Some(reason) = &rule.create_error {
                 return Err(failed("create", &id, reason));
             }
@@ -131,10 +139,12 @@ impl Engine for FakeEngine {
 
     fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         Box::pin(async move {
+            let rule = self.state().unit("start", unit)?.rule.clone();
+            rule.pause(Step::Start).await;
             let mut state = self.state();
             state.clock_ns += 1_000_000;
             let now = state.clock_ns;
-            let known = state.unit("start", unit)?;
+            let known = state.known(unit)?;
             if let Some(reason) = &known.rule.start_error {
                 return Err(failed("start", &unit.id, reason));
             }
@@ -168,6 +178,7 @@ impl Engine for FakeEngine {
     fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
         Box::pin(async move {
             let rule = self.state().unit("output", unit)?.rule.clone();
+            rule.pause(Step::Output).await;
             let captured = |text: String| Captured { total: text.len() as u64, bytes: text.into_bytes() };
             Ok(Output { stdout: captured(rule.stdout), stderr: captured(rule.stderr) })
         })
@@ -175,8 +186,10 @@ impl Engine for FakeEngine {
 
     fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         Box::pin(async move {
+            let Some(rule) = self.state().unit("remove", unit).ok().map(|unit| unit.rule.clone()) else { return Ok(()) };
+            rule.pause(Step::Remove).await;
             let mut state = self.state();
-            let Ok(known) = state.unit("remove", unit) else { return Ok(()) };
+            let Ok(known) = state.known(unit) else { return Ok(()) };
             if let Some(reason) = &known.rule.remove_error {
                 return Err(failed("remove", &unit.id, reason));
             }

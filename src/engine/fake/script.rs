@@ -29,6 +29,22 @@ pub struct Rule {
     pub stderr: String,
     /// Refuses to be removed.
     pub remove_error: Option<String>,
+    /// Calls that never come back.
+    pub hangs: Vec<Step>,
+}
+
+/// A call of a unit's life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Step {
+    /// Before anything is made.
+    Create,
+    /// Before it is started.
+    Start,
+    /// Before its output is given.
+    Output,
+    /// Before it is removed.
+    Remove,
 }
 
 /// How a unit runs and ends.
@@ -71,4 +87,13 @@ pub struct ScriptError {
 /// Reads a script.
 pub(super) fn parse(text: &str) -> Result<Vec<Rule>, ScriptError> {
     Ok(serde_json::from_str(text)?)
+}
+
+impl Rule {
+    /// Stays here for ever when the script says that `step` hangs.
+    pub(super) async fn pause(&self, step: Step) {
+        if self.hangs.contains(&step) {
+            std::future::pending::<()>().await;
+        }
+    }
 }

@@ -1,0 +1,400 @@
+//! The driver over the scripted engine: every phase fails, hangs and is cancelled; every row says so, and nothing is left.
+
+use shakedown::engine::fake::FakeEngine;
+use shakedown::engine::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use shakedown::execute::{self, Ended, EngineSource, ExecuteError, Job, JobVariant, Observer, Progress, Scheduled};
+use shakedown::manifest::{self, Source};
+use shakedown::measure::parsers::{self, PARSERS};
+use shakedown::model::catalog::Catalog;
+use shakedown::model::cgroup::CgroupLayout;
+use shakedown::model::event::{Event, TrialRow};
+use shakedown::model::experiment::PhaseLimits;
+use shakedown::model::facts::{EngineFacts, HostFacts};
+use shakedown::model::outcome::{FailureKind, Outcome, Phase};
+use shakedown::model::spec::{EngineSpec, ImageSpec, UnitSpec};
+use shakedown::plan::saved::saved;
+use shakedown::plan::{self, History, Options};
+use shakedown::record::{RunFolder, Store, read_journal};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// One workload, two levels, one block: three trials with the A/A copy.
+const ONE: &str = "
+matrix: {level: [a, b]}
+workload: {image: nginx, command: 'work {{ level }}', timeout: 5s}
+design: {blocks: 1}
+";
+/// Two workloads that start together, no factor: two trials with the A/A copy.
+const TWO: &str = "
+workloads:
+  a: {on: host, command: work a, timeout: 5s}
+  b: {on: host, command: work b, timeout: 5s}
+design: {blocks: 1}
+";
+
+/// The scripted engine, which besides cancels when a call is made for the `n`th time, or answers with another image's digest.
+struct Meddler {
+    fake: FakeEngine,
+    cancel_at: Option<(&'static str, usize)>,
+    token: CancellationToken,
+    image: Option<String>,
+}
+
+impl Meddler {
+    /// Told before each call of a unit's life.
+    fn called(&self, call: &str) {
+        if let Some((at, count)) = self.cancel_at
+            && at == call
+            && self.fake.calls().iter().filter(|text| text.split(' ').next() == Some(call)).count() + 1 == count
+        {
+            self.token.cancel();
+        }
+    }
+}
+
+impl Engine for Meddler {
+    fn facts(&self) -> Boxed<'_, Result<EngineFacts, EngineError>> {
+        self.fake.facts()
+    }
+    fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
+        self.fake.unsupported(spec, facts)
+    }
+    fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
+        self.called("image");
+        self.fake.image(image, folder)
+    }
+    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
+        self.called("create");
+        self.fake.create(name, spec, image)
+    }
+    fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        self.called("start");
+        self.fake.start(unit)
+    }
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        Box::pin(async move {
+            self.called("wait");
+            // Whoever waits sees the cancellation before an exit that is known at once.
+            tokio::task::yield_now().await;
+            if self.token.is_cancelled() && self.cancel_at.is_some_and(|(at, _)| at == "wait") {
+                std::future::pending::<()>().await;
+            }
+            let exit = self.fake.wait(unit).await?;
+            Ok(Exit { image: self.image.clone().or(exit.image), ..exit })
+        })
+    }
+    fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
+        self.called("output");
+        self.fake.output(unit)
+    }
+    fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        self.called("remove");
+        self.fake.remove(unit)
+    }
+    fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
+        self.fake.sweep(alive)
+    }
+}
+
+struct One(Arc<Meddler>);
+
+impl EngineSource for One {
+    fn open<'a>(&'a self, _spec: &'a EngineSpec) -> Boxed<'a, Result<Arc<dyn Engine>, EngineError>> {
+        Box::pin(async { self.host() })
+    }
+    fn host(&self) -> Result<Arc<dyn Engine>, EngineError> {
+        Ok(Arc::clone(&self.0) as Arc<dyn Engine>)
+    }
+}
+
+#[derive(Default)]
+struct Seen(Vec<Event>);
+
+impl Observer for Seen {
+    fn event(&mut self, event: &Event, progress: &Progress) {
+        assert!(progress.done <= progress.total);
+        self.0.push(event.clone());
+    }
+}
+
+/// An experiment on disk and an engine for it.
+struct Bench {
+    folder: tempfile::TempDir,
+    run: RunFolder,
+    job: Job,
+    fake: FakeEngine,
+    token: CancellationToken,
+    cancel_at: Option<(&'static str, usize)>,
+    image: Option<String>,
+}
+
+impl Bench {
+    fn new(text: &str, script: &str) -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let source = Source { name: "e", folder: folder.path(), text };
+        let (experiment, _) = manifest::read(&source, &|_| None).expect("manifest");
+        let catalog = Catalog { parsers: PARSERS.iter().map(|parser| parser.info()).collect(), check_extraction: parsers::check };
+        let planned = plan::plan(&experiment, &catalog, &History::new(), &Options::default()).expect("plan");
+        let plan = saved(&planned);
+        let run = Store::new(folder.path(), "e").create_run("r", &plan).expect("run");
+        let variants = planned.plan.variants.iter().map(|variant| JobVariant {
+            id: variant.id.to_string(),
+            identity: variant.identity.to_string(),
+            spec: planned.binder.resolve(&variant.levels).unwrap_or_else(|_| panic!("it resolved before")).spec,
+            seconds: None,
+        });
+        let scheduled = |[block, position, _, variant]: &[u32; 4]| Scheduled {
+            id: format!("b{block}p{position}"),
+            variant: *variant as usize,
+            block: *block,
+            position: *position,
+        };
+        let job = Job {
+            run: "fake-run".into(),
+            experiment: "e".into(),
+            digest: plan.digest.clone(),
+            folder: folder.path().to_owned(),
+            variants: variants.collect(),
+            trials: plan.trials.iter().map(scheduled).collect(),
+            limits: experiment.limits.clone(),
+            design: experiment.design.clone(),
+            host: HostFacts::default(),
+            layout: CgroupLayout::default(),
+            keep: false,
+        };
+        let fake = FakeEngine::from_json(script).expect("script");
+        let mut job = job;
+        if script.contains("hang") {
+            // What does not hang answers at once, so that short limits decide nothing else.
+            let soon = Duration::from_millis(20);
+            job.limits = PhaseLimits { images: soon, create: soon, start: soon, collect: soon, teardown: soon, ..job.limits };
+            job.variants.iter_mut().flat_map(|variant| &mut variant.spec.workloads).for_each(|workload| workload.timeout = soon);
+        }
+        Self { folder, run, job, fake, token: CancellationToken::new(), cancel_at: None, image: None }
+    }
+
+    fn with_blocks(text: &str, blocks: u32, script: &str) -> Self {
+        Self::new(&text.replace("blocks: 1", &format!("blocks: {blocks}")), script)
+    }
+
+    async fn run(&self) -> Result<Ended, ExecuteError> {
+        let engine = Meddler { fake: self.fake.clone(), cancel_at: self.cancel_at, token: self.token.clone(), image: self.image.clone() };
+        let ready = execute::preflight(&self.job.variants, &One(Arc::new(engine))).await?;
+        let mut seen = Seen::default();
+        let before = self.events().len();
+        let ended = execute::run(&self.job, &ready, &self.run, &mut seen, &self.token).await;
+        assert_eq!(self.events()[before..], seen.0, "the record has what the observer saw");
+        ended
+    }
+
+    /// Goes on as `run` does: the trials without a row, and an engine that was mended.
+    fn mended(mut self, script: &str) -> Self {
+        let done: Vec<String> = self.rows().into_iter().map(|row| row.trial).collect();
+        self.job.trials.retain(|trial| !done.contains(&trial.id));
+        self.fake = FakeEngine::from_json(script).expect("script");
+        self.token = CancellationToken::new();
+        self.cancel_at = None;
+        self
+    }
+
+    fn events(&self) -> Vec<Event> {
+        read_journal(&self.run.journal()).expect("journal")
+    }
+
+    fn rows(&self) -> Vec<TrialRow> {
+        self.events().into_iter().filter_map(|event| if let Event::TrialFinished(row) = event { Some(*row) } else { None }).collect()
+    }
+
+    /// Outcome of each row: phase and kind, or none when it is good.
+    fn failures(&self) -> Vec<Option<(Phase, FailureKind)>> {
+        self.rows().iter().map(|row| row.failure.as_ref().map(|failure| (failure.phase, failure.kind))).collect()
+    }
+
+    fn nothing_is_left(&self, what: &str) {
+        assert_eq!(self.fake.live(), Vec::<String>::new(), "{what}");
+    }
+}
+
+#[tokio::test]
+async fn every_phase_has_a_named_failure_with_its_reason_and_no_number() {
+    use FailureKind::{ExitCode, Infrastructure, NotStarted, OutOfMemory, Parser, Signal, Timeout};
+    use Phase::{Collect, Create, Measure, Start, Teardown};
+    // Script for level `b`, what its row says, how often it is tried.
+    let cases: &[(&str, Phase, FailureKind, &str, usize)] = &[
+        (r#""create_error": "no space""#, Create, Infrastructure, "create `b1p", 2),
+        (r#""start_error": "refused""#, Start, Infrastructure, "refused", 2),
+        (r#""not_started": "no such file""#, Start, NotStarted, "`work` could not be started: no such file", 1),
+        (r#""wait": {"exit": 3}, "stderr": "one\ntwo\n\n""#, Measure, ExitCode, "exit code 3: two", 1),
+        (r#""wait": {"exit": 139}"#, Measure, Signal, "ended by signal 11 (exit code 139)", 1),
+        (r#""wait": {"exit": 137, "oom": true}"#, Measure, OutOfMemory, "killed by the kernel for memory", 1),
+        (r#""wait": {"error": "connection closed"}"#, Measure, Infrastructure, "connection closed", 2),
+        (r#""wait": {"hang": true}"#, Measure, Timeout, "not done within 0.02 s", 1),
+        (r#""stdout": "nonsense""#, Collect, Parser, "", 1),
+        (r#""stdout": "score: 3", "remove_error": "busy""#, Teardown, Infrastructure, "busy", 2),
+        (r#""hangs": ["create"]"#, Create, Timeout, "not done within 0.02 s", 2),
+        (r#""hangs": ["start"]"#, Start, Timeout, "not done within 0.02 s", 2),
+        (r#""hangs": ["output"]"#, Collect, Timeout, "not done within 0.02 s", 2),
+        (r#""stdout": "score: 3", "hangs": ["remove"]"#, Teardown, Timeout, "not done within 0.02 s", 2),
+    ];
+    let text = ONE.replace("timeout: 5s", "timeout: 5s, parse: {regex: {score: 'score: (\\d+)'}}");
+    for (rule, phase, kind, reason, tries) in cases {
+        let bench = Bench::new(&text, &format!(r#"[{{"match": "work b", {rule}}}, {{"match": "work", "stdout": "score: 7"}}]"#));
+        assert_eq!(bench.run().await.expect(rule), Ended { failed: 1, interrupted: false }, "{rule}");
+        let rows = bench.rows();
+        let failed: Vec<&TrialRow> = rows.iter().filter(|row| row.outcome == Outcome::Failed).collect();
+        assert_eq!((rows.len(), failed.len()), (2 + tries, *tries), "{rule}");
+        for (index, row) in failed.iter().enumerate() {
+            let failure = row.failure.as_ref().expect("failure");
+            assert_eq!((row.variant.as_str(), failure.phase, failure.kind), ("level=b", *phase, *kind), "{rule}");
+            assert!(failure.reason.contains(reason), "{rule}: {}", failure.reason);
+            assert_eq!((row.attempt as usize, row.metrics.len()), (index + 1, 0), "{rule}");
+        }
+        assert!(
+            rows.iter().filter(|row| row.outcome == Outcome::Ok).all(|row| row.metrics[0].name == "score" && row.metrics[0].value == 7.0)
+        );
+        bench.nothing_is_left(rule);
+        assert!(matches!(bench.events().last(), Some(Event::RunFinished { .. })), "{rule}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_failed_teardown_left_is_gone_before_the_next_trial() {
+    let bench = Bench::new(ONE, r#"[{"match": "work b", "remove_error": "busy"}]"#);
+    bench.run().await.expect("run");
+    let calls = bench.fake.calls();
+    for (at, _) in calls.iter().enumerate().filter(|(at, call)| call.starts_with("remove") && calls[at - 1].starts_with("output")) {
+        let trial_of = |call: &str| call.split([' ', '/']).nth(1).map(str::to_owned);
+        let failed = bench.rows().iter().any(|row| row.failure.is_some() && Some(&row.trial) == trial_of(&calls[at]).as_ref());
+        if failed {
+            assert_eq!(calls[at + 1], "sweep", "{calls:?}");
+        }
+    }
+    assert_eq!(calls.iter().filter(|call| *call == "sweep").count(), 4, "at the start, after both attempts, at the end: {calls:?}");
+}
+
+#[tokio::test]
+async fn a_fault_of_the_engine_is_tried_again_and_superseded() {
+    let bench = Bench::new(ONE, r#"[{"match": "work b", "times": 1, "create_error": "no space"}]"#);
+    assert_eq!(bench.run().await.expect("run"), Ended { failed: 0, interrupted: false });
+    let of_b: Vec<_> = bench.rows().into_iter().filter(|row| row.variant == "level=b").map(|row| (row.attempt, row.outcome)).collect();
+    assert_eq!(of_b, [(1, Outcome::Failed), (2, Outcome::Ok)]);
+    assert!(bench.fake.calls().iter().any(|call| call.starts_with("create b1p") && call.contains("a2/")), "an attempt has its own name");
+    let loaded = shakedown::record::load(&Store::new(bench.folder.path(), "e")).expect("load");
+    let results = shakedown::record::results(&Store::new(bench.folder.path(), "e"), "e", loaded).expect("results");
+    let superseded: Vec<_> = results.rows.iter().filter(|row| row.superseded).map(|row| (row.row.attempt, row.row.outcome)).collect();
+    assert_eq!(superseded, [(1, Outcome::Failed)]);
+}
+
+#[tokio::test]
+async fn three_broken_trials_in_a_row_stop_the_run_and_it_can_go_on() {
+    for script in [r#"[{"create_error": "the daemon is gone"}]"#, r#"[{"hangs": ["create"]}]"#] {
+        let bench = Bench::with_blocks(ONE, 3, script);
+        let error = bench.run().await.expect_err("the engine is gone");
+        assert!(matches!(error, ExecuteError::EngineGone { trials: 3, .. }), "{error}");
+        assert_eq!(bench.rows().len(), 6, "three trials, two attempts each");
+        assert!(matches!(bench.events().last(), Some(Event::RunInterrupted { .. })));
+        bench.nothing_is_left(script);
+        let bench = bench.mended("[]");
+        assert_eq!(bench.run().await.expect("run"), Ended { failed: 0, interrupted: false });
+        assert_eq!(bench.rows().len(), 6 + 6);
+    }
+    // Failures of the command itself say nothing of the engine.
+    let bench = Bench::with_blocks(ONE, 3, r#"[{"wait": {"exit": 1}}]"#);
+    assert_eq!(bench.run().await.expect("run"), Ended { failed: 9, interrupted: false });
+}
+
+#[tokio::test]
+async fn cancelled_in_any_phase_the_trial_is_no_row_and_nothing_is_left() {
+    // The second trial is cancelled (its image: before the first). When its exit is known already, it counts.
+    for (call, rows) in [("image", 0), ("create", 1), ("start", 1), ("wait", 1), ("output", 2), ("remove", 2)] {
+        let mut bench = Bench::new(ONE, "[]");
+        bench.cancel_at = Some((call, if call == "image" { 1 } else { 2 }));
+        let ended = bench.run().await.expect(call);
+        assert_eq!(ended, Ended { failed: 0, interrupted: true }, "{call}");
+        assert_eq!(bench.failures(), vec![None; rows], "{call}");
+        assert!(matches!(bench.events().last(), Some(Event::RunInterrupted { .. })), "{call}");
+        bench.nothing_is_left(call);
+        let bench = bench.mended("[]");
+        assert_eq!(bench.run().await.expect(call), Ended { failed: 0, interrupted: false });
+        let mut trials: Vec<String> = bench.rows().into_iter().map(|row| row.trial).collect();
+        trials.sort();
+        assert_eq!(trials, ["b1p1", "b1p2", "b1p3"], "{call}");
+    }
+}
+
+#[tokio::test]
+async fn of_several_workloads_one_failure_fails_the_trial_and_all_are_removed() {
+    let cases = [
+        (r#""create_error": "no space""#, "create `b1p1"),
+        (r#""not_started": "no such file""#, "could not be started"),
+        (r#""wait": {"exit": 2}"#, "`b`: exit code 2"),
+        (r#""wait": {"hang": true}"#, "not done within 0.02 s"),
+    ];
+    for (rule, reason) in cases {
+        let bench = Bench::new(TWO, &format!(r#"[{{"match": "work b", {rule}}}]"#));
+        assert_eq!(bench.run().await.expect(rule).failed, 2, "{rule}");
+        let rows = bench.rows();
+        let failure = rows[0].failure.as_ref().expect("failure");
+        assert!(failure.reason.contains(reason), "{rule}: {}", failure.reason);
+        assert!(rows.iter().all(|row| row.metrics.is_empty()), "{rule}");
+        bench.nothing_is_left(rule);
+    }
+    let bench = Bench::new(TWO, r#"[{"match": "work b", "wait": {"wall_ms": 1500}}]"#);
+    assert_eq!(bench.run().await.expect("run").failed, 0);
+    let walls: Vec<_> = bench.rows()[0].metrics.iter().map(|metric| (metric.name.clone(), metric.value)).collect();
+    assert_eq!(walls, [("a.wall".to_owned(), 0.1), ("b.wall".to_owned(), 1.5)]);
+    assert_eq!(bench.rows()[0].taints, ["too-short"], "the shortest window counts");
+    let calls = bench.fake.calls();
+    let at = |text: &str| calls.iter().position(|call| call == text).expect(text);
+    assert!(at("create b1p1/b") < at("start b1p1/a") && at("start b1p1/b") < at("output b1p1/a"), "{calls:?}");
+}
+
+#[tokio::test]
+async fn another_image_than_asked_fails_the_trial() {
+    let mut bench = Bench::new(ONE, "[]");
+    bench.image = Some("sha256:other".to_owned());
+    assert_eq!(bench.run().await.expect("run").failed, 3);
+    assert_eq!(bench.failures()[0], Some((Phase::Attest, FailureKind::Attestation)));
+    let reason = bench.rows()[0].failure.clone().expect("failure").reason;
+    assert!(reason.contains("asked for image = fake:") && reason.contains("sha256:other"), "{reason}");
+    assert!(bench.rows().iter().all(|row| row.metrics.is_empty()));
+}
+
+#[tokio::test]
+async fn a_window_below_the_limit_is_tainted_and_counts() {
+    for (ms, taints) in [(999.0, vec!["too-short".to_owned()]), (1000.0, Vec::new())] {
+        let bench = Bench::new(ONE, &format!(r#"[{{"wait": {{"wall_ms": {ms}}}}}]"#));
+        assert_eq!(bench.run().await.expect("run").failed, 0);
+        assert!(bench.rows().iter().all(|row| row.taints == taints && row.metrics[0].value == ms / 1000.0), "{ms}");
+    }
+}
+
+#[tokio::test]
+async fn kept_units_are_ended_ones_only() {
+    let mut bench = Bench::new(ONE, r#"[{"match": "work b", "wait": {"hang": true}}]"#);
+    bench.job.keep = true;
+    // Somebody alive: the sweep at the end spares what was kept on purpose.
+    crate::alive::hold("fake-run");
+    bench.run().await.expect("run");
+    let hung = bench.rows().into_iter().find(|row| row.failure.is_some()).expect("a timeout").trial;
+    let live = bench.fake.live();
+    assert_eq!(live.len(), 2, "{live:?}");
+    assert!(live.iter().all(|unit| !unit.starts_with(&hung)), "what timed out would run beside the next trial: {live:?}");
+}
+
+#[tokio::test]
+async fn the_preflight_gives_every_complaint_and_touches_nothing() {
+    let script = r#"[{"match": "work a", "unsupported": "no a here"}, {"match": "work b", "unsupported": "no b here"}]"#;
+    let bench = Bench::new(ONE, script);
+    let Err(ExecuteError::Unsupported(complaints)) = bench.run().await else { panic!("it cannot run") };
+    assert_eq!(complaints, ["level=a: no a here", "level=b: no b here"], "the hidden copy complains with its original");
+    assert_eq!(bench.fake.calls(), Vec::<String>::new());
+    assert_eq!(bench.events(), []);
+    let bench = Bench::new(ONE, r#"[{"match": "nginx", "image_error": "no such image"}]"#);
+    let error = bench.run().await.expect_err("no image");
+    assert!(matches!(error, ExecuteError::Engine(EngineError::Image { .. })), "{error}");
+    assert_eq!(bench.rows(), []);
+    assert!(matches!(bench.events().last(), Some(Event::RunInterrupted { .. })));
+}
