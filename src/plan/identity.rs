@@ -2,7 +2,7 @@
 
 use super::secrets::redacted;
 use crate::model::experiment::Experiment;
-use crate::model::plan::Variant;
+use crate::model::plan::{FactorSummary, Variant};
 use crate::model::spec::{ParseSpec, TrialSpec};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
@@ -39,15 +39,12 @@ fn canonical(spec: &TrialSpec) -> Cow<'_, TrialSpec> {
     Cow::Owned(spec)
 }
 
-/// The digest of a plan's identity and protocol: 16 hexadecimal digits. Titles, charts and formulas are not in it. Factors and
-/// levels are, in their order: a saved plan speaks of levels by index.
+/// The digest of what a plan runs and how often: 16 hexadecimal digits. Titles, charts and formulas are not in it.
 #[must_use]
-pub fn digest(experiment: &Experiment, blocks: u32, variants: &[Variant]) -> String {
+pub fn content(experiment: &Experiment, blocks: u32, variants: &[Variant]) -> String {
     let mut hasher = Sha256::new();
-    let factors: Vec<(&str, Vec<&str>)> =
-        experiment.factors.iter().map(|factor| (&*factor.name, factor.levels.iter().map(|level| &*level.text).collect())).collect();
-    let protocol = serde_json::to_vec(&(&experiment.name, blocks, &experiment.design.seed, &experiment.limits, factors))
-        .expect("a design is plain data");
+    let protocol =
+        serde_json::to_vec(&(&experiment.name, blocks, &experiment.design.seed, &experiment.limits)).expect("a design is plain data");
     hasher.update(&protocol);
     for variant in variants {
         hasher.update(variant.id.as_bytes());
@@ -57,10 +54,18 @@ pub fn digest(experiment: &Experiment, blocks: u32, variants: &[Variant]) -> Str
     hex(&hasher.finalize()[..8])
 }
 
-/// The seed of a plan that declares none: from its digest, below 2^32 so that it is easy to copy.
+/// The digest of a plan: its content under these factors and levels in their order, because a saved plan speaks of levels by index
+/// and may be followed only where they mean the same.
 #[must_use]
-pub fn seed(digest: &str) -> u64 {
-    u64::from_str_radix(&digest[..8.min(digest.len())], 16).unwrap_or(0)
+pub fn digest(content: &str, factors: &[FactorSummary]) -> String {
+    let factors = serde_json::to_vec(factors).expect("factors are plain data");
+    hex(&Sha256::new().chain_update(content).chain_update(factors).finalize()[..8])
+}
+
+/// The seed of a plan that declares none: from the digest of its content, below 2^32 so that it is easy to copy.
+#[must_use]
+pub fn seed(content: &str) -> u64 {
+    u64::from_str_radix(&content[..8.min(content.len())], 16).unwrap_or(0)
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -95,7 +100,7 @@ fn compare(path: &str, old: &Json, new: &Json, found: &mut Vec<String>) {
         }
         (Json::Array(a), Json::Array(b)) if a.iter().chain(b).all(|item| name(item).is_some()) => {
             let names: BTreeSet<&str> = a.iter().chain(b).filter_map(name).collect();
-            let of = |list: &[Json], wanted: &str| list.iter().find(|item| name(item) == Some(wanted)).map_or(Json::Null, content);
+            let of = |list: &[Json], wanted: &str| list.iter().find(|item| name(item) == Some(wanted)).map_or(Json::Null, item_content);
             for name in names {
                 compare(&below(name), &of(a, name), &of(b, name), found);
             }
@@ -118,7 +123,7 @@ fn name(item: &Json) -> Option<&str> {
     }
 }
 
-fn content(item: &Json) -> Json {
+fn item_content(item: &Json) -> Json {
     match item {
         Json::Array(pair) if pair.len() == 2 => pair[1].clone(),
         item => item.clone(),

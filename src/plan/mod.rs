@@ -79,16 +79,17 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
     let blocks = options.blocks.unwrap_or(experiment.design.blocks);
     let selected = select(experiment, &variants, options)?;
     let needs = reasons::decide(&mut variants, baseline, blocks, &selected, history, options.fresh);
-    let digest = identity::digest(experiment, blocks, &variants);
-    let seed = experiment.design.seed.unwrap_or_else(|| identity::seed(&digest)).wrapping_add(options.earlier_runs);
+    let content = identity::content(experiment, blocks, &variants);
+    let seed = experiment.design.seed.unwrap_or_else(|| identity::seed(&content)).wrapping_add(options.earlier_runs);
     let groups = groups(&variants, &engines, baseline, &needs);
     let planned_blocks = needs.iter().copied().max().unwrap_or(0);
     let trials = order::order(&groups, planned_blocks, seed, &|variant, block| needs[variant as usize] >= block);
-    let factors = experiment
+    let factors: Vec<FactorSummary> = experiment
         .factors
         .iter()
         .map(|f| FactorSummary { name: f.name.clone(), levels: f.levels.iter().map(|l| l.text.clone()).collect() })
         .collect();
+    let digest = identity::digest(&content, &factors);
     let plan = Plan { experiment: experiment.name.clone(), digest, seed, factors, variants, baseline, trials, blocks: planned_blocks };
     Ok(Planned { plan, binder, warnings })
 }

@@ -54,7 +54,7 @@ fn partial_includes_and_unknown_values_are_errors_and_the_honest_form_works() {
 fn rules_that_do_nothing_or_everything_are_errors_with_a_place() {
     let table = [
         (
-            "matrix: {a: [1, 2], b: [x, y]}\nexclude:\n  - {when: a == 1}\n  - {when: a == 2}\n  - {b: x}\n",
+            "matrix: {a: [1, 2], b: [x, y]}\nexclude:\n  - {when: a == 2}\n  - {when: a == 1}\n  - {b: x}\n",
             "5:5: the matrix expands to nothing: all 4 combinations are excluded",
         ),
         ("matrix: {a: [1, 2]}\nexclude:\n  - {a: [1, 2]}\n", "4:5: every variant is left out, so there is nothing to run"),
@@ -189,9 +189,9 @@ fn only_punctuation_of_ids_is_encoded() {
 /// Any two different variants have different ids, none of which can be taken for an A/A copy.
 #[test]
 fn different_variants_never_share_an_id() {
-    let level = prop::collection::vec(prop::sample::select(vec![',', '=', '#', '%', '2', 'C', '3', 'D', 'a', 'b', '\u{7f}', 'é']), 0..5)
-        .prop_map(|chars| chars.into_iter().collect::<String>());
-    let levels = prop::collection::vec(prop::collection::hash_set(level, 1..4), 1..4);
+    let piece = prop::sample::select(vec![",", "%2C", "%", "2C", "=", "%3D", "#", "%23", "\u{7f}", "%7F", "b", "x"]);
+    let level = prop::collection::vec(piece, 0..3).prop_map(|pieces| pieces.concat());
+    let levels = prop::collection::vec(prop::collection::hash_set(level, 1..8), 1..4);
     TestRunner::deterministic()
         .run(&levels, |sets| {
             let base = experiment(&with("matrix: {b: [x], a: [x], c: [x]}\n"));

@@ -116,9 +116,13 @@ fn going_on_after_a_torn_tail_cuts_it() {
     lines[..2].iter().for_each(|event| journal.append(event).expect("append"));
     drop(journal);
     let whole = std::fs::read(&path).expect("bytes");
-    for tail in [&b""[..], b"{", b"{\"event\":\"trial-fin", b"\0\0\0\0", "{\"é".as_bytes(), b"{\"event\":\"run-finished\",\"at\":\"x\"}"] {
+    let long = [b'x'; 9000];
+    for tail in
+        [&b""[..], &long, b"{", b"{\"event\":\"trial-fin", b"\0\0\0\0", "{\"é".as_bytes(), b"{\"event\":\"run-finished\",\"at\":\"x\"}"]
+    {
         std::fs::write(&path, [&whole[..], tail].concat()).expect("write");
         let mut journal = Journal::open(&path).expect("journal");
+        assert_eq!(std::fs::read(&path).expect("bytes"), whole, "{tail:?}");
         journal.append(&lines[2]).expect("append");
         assert_eq!(read_journal(&path).expect("read"), lines, "{tail:?}");
     }
