@@ -141,6 +141,19 @@ pub fn factor_scope(factors: &[Factor], combination: &[u32]) -> Scope {
     scope
 }
 
+/// The first combinations of the plain product, no rule applied.
+#[must_use]
+pub fn first(factors: &[Factor], most: usize) -> Vec<Combination> {
+    let size = factors.iter().fold(1_usize, |n, f| n.saturating_mul(f.levels.len()));
+    let mut current: Combination = vec![0; factors.len()].into();
+    let mut found = Vec::new();
+    for _ in 0..size.min(most) {
+        found.push(current.clone());
+        advance(&mut current, factors);
+    }
+    found
+}
+
 fn advance(current: &mut [u32], factors: &[Factor]) {
     for (index, factor) in factors.iter().enumerate().rev() {
         current[index] += 1;

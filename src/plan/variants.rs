@@ -67,23 +67,34 @@ impl<'e> Binder<'e> {
         for (factor, level) in self.experiment.factors.iter().zip(levels) {
             names.insert(factor.name.to_string(), factor.levels[*level as usize].value.clone());
         }
-        self.bind_vars(&setup, &mut scope, &mut names)?;
+        let mut problems = self.bind_vars(&setup, &mut scope, &mut names);
         let without_vars =
             Tree { span: setup.span, node: Node::Map(setup.entries().iter().filter(|(key, _)| &*key.name != "vars").cloned().collect()) };
-        let mut bound = bind::bind(&without_vars, &scope)?;
+        let (mut bound, found) = bind::bind(&without_vars, &scope);
+        problems.extend(found);
         clear(&mut bound);
-        let context = resolve::Context { catalog: self.catalog, templates: &self.experiment.templates, scope: &scope };
-        Ok(Resolved { spec: resolve::resolve(&bound, &context)?, names })
+        let context =
+            resolve::Context { catalog: self.catalog, templates: &self.experiment.templates, scope: &scope, whole: problems.is_empty() };
+        match resolve::resolve(&bound, &context) {
+            Ok(spec) if problems.is_empty() => Ok(Resolved { spec, names }),
+            Ok(_) => Err(problems),
+            Err(found) => {
+                problems.extend(found);
+                Err(problems)
+            }
+        }
     }
 
     /// Vars may use factors, and vars that stand before them.
-    fn bind_vars(&self, setup: &Tree, scope: &mut Scope, names: &mut Map<String, Json>) -> Result<(), Vec<Diagnostic>> {
+    fn bind_vars(&self, setup: &Tree, scope: &mut Scope, names: &mut Map<String, Json>) -> Vec<Diagnostic> {
+        let mut problems = Vec::new();
         for (key, tree) in setup.get("vars").map(Tree::entries).unwrap_or_default() {
-            let bound = bind::bind(tree, scope)?;
+            let (bound, found) = bind::bind(tree, scope);
+            problems.extend(found);
             names.insert(key.name.to_string(), bind::tree_to_json(&bound));
             scope.set(&key.name, &bound);
         }
-        Ok(())
+        problems
     }
 
     /// The set-up with the levels' patches merged over it. Two factors may not say different things of one place: which one
