@@ -28,9 +28,8 @@ impl Http {
     /// When the connection breaks, or the engine says no.
     pub fn call(&mut self, method: &str, path: &str, body: &str) -> Result<Vec<u8>, String> {
         let length = body.len();
-        let request = format!(
-            "{method} {path} HTTP/1.1\r\nHost: docker\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
-        );
+        let request =
+            format!("{method} {path} HTTP/1.1\r\nHost: docker\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}");
         let (status, answer) = self.exchange(&request).map_err(|error| format!("{method} {path}: {error}"))?;
         if (200..300).contains(&status) {
             Ok(answer)

@@ -30,8 +30,9 @@ pub fn combinations(experiment: &Experiment) -> Result<Vec<Combination>, Vec<Dia
     let mut hits = vec![0_u64; rules.len()];
     let mut kept: Vec<Combination> = Vec::with_capacity(if rules.is_empty() { size as usize } else { 0 });
     let mut current: Combination = vec![0; factors.len()].into();
+    let mut names = FactorScope::new(Scope::default());
     for _ in 0..size {
-        if !excluded(&rules, &current, factors, &mut hits, &mut problems) {
+        if !excluded(&rules, &current, factors, &mut names, &mut hits, &mut problems) {
             kept.push(current.clone());
         }
         if !problems.is_empty() {
@@ -86,12 +87,19 @@ fn compile(experiment: &Experiment) -> Result<Vec<Exclude<'_>>, Vec<Diagnostic>>
     if problems.is_empty() { Ok(rules) } else { Err(problems) }
 }
 
-fn excluded(rules: &[Exclude<'_>], combination: &[u32], factors: &[Factor], hits: &mut [u64], problems: &mut Vec<Diagnostic>) -> bool {
+fn excluded(
+    rules: &[Exclude<'_>],
+    combination: &[u32],
+    factors: &[Factor],
+    names: &mut FactorScope,
+    hits: &mut [u64],
+    problems: &mut Vec<Diagnostic>,
+) -> bool {
     let mut any = false;
     for (rule, hits) in rules.iter().zip(hits) {
         let matches = match &rule.kind {
             Compiled::Keys(keys) => keys.iter().all(|(factor, levels)| levels.contains(&(combination[*factor] as usize))),
-            Compiled::When(formula) => match formula.truth(&factor_scope(factors, combination)) {
+            Compiled::When(formula) => match formula.truth(names.at(factors, combination)) {
                 Ok(truth) => truth,
                 Err(error) => {
                     problems.push(Diagnostic::error(rule.span, error.to_string()));
@@ -107,21 +115,42 @@ fn excluded(rules: &[Exclude<'_>], combination: &[u32], factors: &[Factor], hits
     any
 }
 
-/// The names of the factors with the levels of one combination.
-#[must_use]
-pub fn factor_scope(factors: &[Factor], combination: &[u32]) -> Scope {
-    let mut scope = Scope::default();
-    for (factor, level) in factors.iter().zip(combination) {
-        let level = &factor.levels[*level as usize];
-        let mut tree = Tree::plain(&level.text, level.span);
-        if level.value.is_string()
-            && let crate::model::tree::Node::Scalar(scalar) = &mut tree.node
-        {
-            scalar.quoted = true;
-        }
-        scope.set(&factor.name, &tree);
+/// The names of the factors with the levels of one combination after another. Neighbours differ in few levels, so only those
+/// that changed are set again: a plan may have a hundred thousand variants.
+#[derive(Debug)]
+pub(super) struct FactorScope {
+    scope: Scope,
+    levels: Vec<u32>,
+}
+
+impl FactorScope {
+    /// Starts from names that no factor has.
+    pub(super) fn new(others: Scope) -> Self {
+        Self { scope: others, levels: Vec::new() }
     }
-    scope
+
+    /// The names at one combination.
+    pub(super) fn at(&mut self, factors: &[Factor], combination: &[u32]) -> &Scope {
+        for (index, (factor, level)) in factors.iter().zip(combination).enumerate() {
+            if self.levels.get(index) != Some(level) {
+                set_level(&mut self.scope, factor, *level);
+            }
+        }
+        self.levels.clear();
+        self.levels.extend_from_slice(combination);
+        &self.scope
+    }
+}
+
+fn set_level(scope: &mut Scope, factor: &Factor, level: u32) {
+    let level = &factor.levels[level as usize];
+    let mut tree = Tree::plain(&level.text, level.span);
+    if level.value.is_string()
+        && let crate::model::tree::Node::Scalar(scalar) = &mut tree.node
+    {
+        scalar.quoted = true;
+    }
+    scope.set(&factor.name, &tree);
 }
 
 fn advance(current: &mut [u32], factors: &[Factor]) {
