@@ -81,7 +81,7 @@ fn done(text: &str, good: u32) -> History {
     variants
         .map(|variant| {
             let spec = serde_json::to_value(&variant.spec).expect("spec");
-            (variant.id, VariantHistory { identity: variant.identity, spec, good, failure: None, seconds: None })
+            (variant.id, VariantHistory { identity: variant.identity, spec, good, ..VariantHistory::default() })
         })
         .collect()
 }

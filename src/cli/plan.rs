@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments) -> u8 {
             return exit::RECORD;
         }
     };
-    let history = record::history(&loaded);
+    let history = record::history(&loaded, &crate::measure::host::facts());
     let catalog = catalog::catalog();
     let options = arguments.choice.options(loaded.runs.len(), false);
     let planned = match plan::plan(&opened.experiment, &catalog, &history, &options) {
@@ -136,7 +136,7 @@ fn preflight(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>
 
 fn new_table(header: &[&str]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_header(header.to_vec());
+    table.load_style(presets::NOTHING).set_header(header.to_vec());
     table
 }
 

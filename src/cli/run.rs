@@ -89,7 +89,7 @@ async fn one(arguments: &Arguments, path: &Path, stop: &Stop) -> u8 {
     };
     opened.store.tidy();
     let options = arguments.choice.options(loaded.runs.len(), true);
-    let planned = match plan::plan(&opened.experiment, &catalog, &record::history(&loaded), &options) {
+    let planned = match plan::plan(&opened.experiment, &catalog, &record::history(&loaded, &crate::measure::host::facts()), &options) {
         Ok(planned) => planned,
         Err(problems) => return opened.problems(&problems),
     };
@@ -143,10 +143,11 @@ fn present(planned: &Planned<'_>, loaded: &Loaded) -> u8 {
     }
 }
 
-/// The last run, when it was stopped on the way through this very plan.
+/// The last run, when it was stopped on the way through this very plan on this very machine.
 fn unfinished<'l>(loaded: &'l Loaded, planned: &Planned<'_>, arguments: &Arguments) -> Option<&'l RunRecord> {
     let newest = loaded.runs.last()?;
-    (!newest.finished && newest.plan.digest == planned.plan.digest && !arguments.choice.fresh && arguments.choice.only.is_empty())
+    let here = newest.started.as_ref().is_none_or(|started| crate::measure::host::facts().differences(&started.host).is_empty());
+    (here && !newest.finished && newest.plan.digest == planned.plan.digest && !arguments.choice.fresh && arguments.choice.only.is_empty())
         .then_some(newest)
 }
 
@@ -155,7 +156,7 @@ async fn execute_plan(arguments: &Arguments, opened: &open::Opened, planned: &Pl
         talk::error(error);
         exit::MACHINE
     })?;
-    let variants = job::variants(opened, planned, &record::history(loaded))?;
+    let variants = job::variants(opened, planned, &record::history(loaded, &crate::measure::host::facts()))?;
     let ready = tokio::select! {
         ready = job::check(&variants, &source) => ready?,
         () = stop.token.cancelled() => return Err(stop.code().unwrap_or(exit::INTERRUPTED)),

@@ -59,6 +59,8 @@ pub enum Reason {
     New,
     /// What it runs has changed: `path: old -> new`.
     Stale(Vec<String>),
+    /// It was measured on another machine only, whose numbers cannot stand beside this one's.
+    Elsewhere(String),
     /// Some trials failed.
     FailedBefore(String),
     /// It has fewer good trials than the design asks for.
@@ -81,6 +83,7 @@ impl std::fmt::Display for Reason {
         match self {
             Self::New => f.write_str("new"),
             Self::Stale(changes) => write!(f, "stale ({})", changes.join("; ")),
+            Self::Elsewhere(difference) => write!(f, "measured on another machine ({difference})"),
             Self::FailedBefore(why) => write!(f, "failed before ({why})"),
             Self::MoreBlocks { have, want } => write!(f, "more blocks ({have} of {want})"),
             Self::Baseline => f.write_str("baseline, measured again beside the others"),
@@ -124,6 +127,8 @@ pub struct VariantHistory {
     pub failure: Option<String>,
     /// Median duration of a trial in seconds, everything included.
     pub seconds: Option<f64>,
+    /// In what the machine of the only trials there are differs from this one; then all the other fields are empty.
+    pub elsewhere: Option<String>,
 }
 
 /// The saved form of a plan with all that a report needs: `plan.json` of a run.

@@ -7,7 +7,7 @@ use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
 use crate::model::experiment::{Experiment, Factor, Problems};
 use crate::model::facts::HostFacts;
-use crate::model::plan::{Reason, Variant};
+use crate::model::plan::{Reason, Variant, VariantHistory};
 use crate::model::spec::{EngineSpec, TrialSpec};
 use crate::model::tree::{Key, Node, Span, Tree};
 use serde_json::{Map, Value as Json};
@@ -189,6 +189,7 @@ pub(super) fn resolve_all(
             Ok(resolved) => {
                 let identity = identity::of(&resolved.spec);
                 let reason = match history.get(&id) {
+                    Some(VariantHistory { elsewhere: Some(difference), .. }) => Reason::Elsewhere(difference.clone()),
                     Some(past) if past.identity != identity => Reason::Stale(identity::changes(&past.spec, &resolved.spec)),
                     Some(_) => Reason::UpToDate,
                     None => Reason::New,

@@ -2,17 +2,28 @@
 
 use super::Loaded;
 use crate::model::event::TrialRow;
+use crate::model::facts::HostFacts;
 use crate::model::outcome::Outcome;
 use crate::model::plan::{AA_SUFFIX, VariantHistory};
 use crate::plan::History;
 use std::collections::BTreeMap;
 
-/// The history of every variant that any run has rows of.
+/// The history of every variant that any run has rows of, as far as it was measured on this machine: `here`.
 #[must_use]
-pub fn history(loaded: &Loaded) -> History {
+pub fn history(loaded: &Loaded, here: &HostFacts) -> History {
     let mut history: History = BTreeMap::new();
     let mut seconds: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for run in &loaded.runs {
+        let differences = run.started.as_ref().map(|started| here.differences(&started.host)).unwrap_or_default();
+        if !differences.is_empty() {
+            for row in run.rows.iter().filter(|row| !row.variant.ends_with(AA_SUFFIX)) {
+                let past = history.entry(row.variant.clone()).or_default();
+                if past.identity.is_empty() {
+                    past.elsewhere = Some(differences.join(", "));
+                }
+            }
+            continue;
+        }
         let last: BTreeMap<&str, usize> = run.rows.iter().enumerate().map(|(index, row)| (row.trial.as_str(), index)).collect();
         let kept =
             run.rows.iter().enumerate().filter(|(index, row)| last[row.trial.as_str()] == *index && !row.variant.ends_with(AA_SUFFIX));

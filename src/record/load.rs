@@ -3,6 +3,7 @@
 use super::journal::read_journal;
 use super::{RecordError, RunFolder, Store, io};
 use crate::model::event::{Event, Presented, RunStarted, TrialRow};
+use crate::model::facts::HostFacts;
 use crate::model::metric::{Better, Unit};
 use crate::model::plan::SavedPlan;
 use crate::model::results::{MetricColumn, ResultRow, Results, RunSummary};
@@ -128,8 +129,9 @@ pub fn results(store: &Store, experiment: &str, loaded: Loaded) -> Result<Result
     problems.into_iter().for_each(|problem| add_once(&mut results.warnings, problem));
     // A sentence about a formula may hold the values that it failed for: the first one stands for all.
     let mut failing = HashSet::new();
+    let machine = loaded.runs.iter().rev().find_map(|run| run.started.as_ref()).map(|started| started.host.clone()).unwrap_or_default();
     for run in loaded.runs {
-        add_run(&mut results, run, &derived, &mut failing);
+        add_run(&mut results, run, &machine, &derived, &mut failing);
     }
     results.metrics = columns(&results, &presented);
     Ok(results)
@@ -141,9 +143,19 @@ fn add_once(list: &mut Vec<String>, text: String) {
     }
 }
 
-fn add_run<'d>(results: &mut Results, run: RunRecord, derived: &'d Derived, failing: &mut HashSet<&'d str>) {
+/// Rows that were measured on another machine than the newest run are kept and shown, and belong to no variant.
+fn add_run<'d>(results: &mut Results, run: RunRecord, machine: &HostFacts, derived: &'d Derived, failing: &mut HashSet<&'d str>) {
     let Some(started) = run.started else { return };
     let index = results.runs.len();
+    let elsewhere = machine.differences(&started.host);
+    if !elsewhere.is_empty() && !run.rows.is_empty() {
+        let (run, trials) = (run.folder.name(), run.rows.len());
+        let warning = format!(
+            "`{run}` was measured on another machine ({}): its {trials} trials are recorded and do not count",
+            elsewhere.join(", ")
+        );
+        add_once(&mut results.warnings, warning);
+    }
     let blocks = run.plan.trials.iter().map(|t| t[0]).max().unwrap_or(0);
     results.runs.push(RunSummary {
         run: run.folder.name(),
@@ -157,7 +169,7 @@ fn add_run<'d>(results: &mut Results, run: RunRecord, derived: &'d Derived, fail
     let known: HashMap<String, usize> = results.variants.iter().enumerate().map(|(i, v)| (v.id.clone(), i)).collect();
     let mut newest: HashMap<String, usize> = HashMap::new();
     for mut row in run.rows {
-        let variant = known.get(&row.variant).copied().filter(|v| results.variants[*v].identity == row.identity);
+        let variant = known.get(&row.variant).copied().filter(|v| elsewhere.is_empty() && results.variants[*v].identity == row.identity);
         if let Some(variant) = variant {
             let problems = derived.add(&results.variants[variant].vars, &mut row.metrics);
             results.warnings.extend(problems.into_iter().filter(|(metric, _)| failing.insert(metric)).map(|(_, problem)| problem));

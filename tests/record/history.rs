@@ -2,6 +2,7 @@
 
 use super::{MANIFEST, failed, finished, plan, row, run, whole};
 use shakedown::model::event::{Event, TrialRow};
+use shakedown::model::facts::HostFacts;
 use shakedown::model::plan::{SavedPlan, VariantHistory};
 use shakedown::plan::History;
 use shakedown::record::{Store, history, load};
@@ -18,7 +19,7 @@ fn learned(runs: &[(&SavedPlan, Vec<Event>)]) -> History {
     for (index, (plan, events)) in runs.iter().enumerate() {
         run(&store, &format!("r{index}"), &format!("2026-11-30T1{index}:00:00.000Z"), plan, events.clone());
     }
-    history(&load(&store).expect("load"))
+    history(&load(&store).expect("load"), &HostFacts { cpus: 2, ..HostFacts::default() })
 }
 
 fn told(past: &VariantHistory) -> (u32, Option<&str>) {
@@ -78,4 +79,18 @@ fn a_changed_identity_begins_anew() {
     assert_eq!(told(&history["a=1"]), (1, None));
     assert_eq!((&history["a=1"].identity, history["a=1"].seconds), (&new.variants[0].identity, Some(6.0)));
     assert_eq!(history["a=1"].spec, serde_json::to_value(&new.variants[0].spec).expect("spec"));
+}
+
+#[test]
+fn what_was_measured_on_another_machine_is_measured_again() {
+    let plan = plan(MANIFEST);
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    run(&store, "r0", "2026-11-30T10:00:00.000Z", &plan, whole(&plan));
+    let here = HostFacts { cpus: 8, ..HostFacts::default() };
+    let history = history(&load(&store).expect("load"), &here);
+    assert_eq!(history.keys().collect::<Vec<_>>(), ["a=1", "a=2"]);
+    for past in history.values() {
+        assert_eq!((past.good, past.identity.as_str(), past.elsewhere.as_deref()), (0, "", Some("CPUs: 2 -> 8")));
+    }
 }

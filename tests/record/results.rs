@@ -142,3 +142,20 @@ fn formulas_and_columns_follow_the_newest_presentation() {
     assert_eq!(after.warnings.len(), 1, "{:?}", after.warnings);
     assert!(after.warnings[0].starts_with("metric `torn`: "), "{:?}", after.warnings);
 }
+
+#[test]
+fn what_was_measured_on_another_machine_is_kept_and_does_not_count() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let plan = plan(MANIFEST);
+    run(&store, "r0", "2026-11-30T10:00:00.000Z", &plan, whole(&plan));
+    let newer = run(&store, "r1", "2026-11-30T11:00:00.000Z", &plan, whole(&plan));
+    let text = std::fs::read_to_string(newer.journal()).expect("journal").replace("\"cpus\":2", "\"cpus\":8");
+    std::fs::write(newer.journal(), text).expect("journal");
+    let results = joined(&store);
+    let counted: Vec<usize> = results.rows.iter().filter(|row| row.variant.is_some()).map(|row| row.run).collect();
+    assert!(!counted.is_empty() && counted.iter().all(|run| *run == 1), "{counted:?}");
+    assert_eq!(results.rows.iter().filter(|row| row.run == 0).count(), counted.len());
+    let told = format!("`r0` was measured on another machine (CPUs: 2 -> 8): its {} trials are recorded and do not count", counted.len());
+    assert_eq!(results.warnings, [told]);
+}
