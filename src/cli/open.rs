@@ -2,7 +2,10 @@
 
 use super::{exit, talk};
 use crate::manifest::{self, Source};
+use crate::model::diagnostic::{Diagnostic, Severity};
 use crate::model::experiment::{Experiment, Problems};
+use crate::model::tree::Span;
+use crate::plan::{self, History, Options};
 use crate::record::Store;
 use fs_err as fs;
 use std::path::{Path, PathBuf};
@@ -82,15 +85,18 @@ pub fn open(path: &Path, reports: Option<&Path>, json: bool) -> Result<Opened, u
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let lookup = |template: &str| template_text(folder, template);
-    match manifest::read(&Source { name: &name, folder, text: &text }, &lookup) {
-        Ok((experiment, warnings)) => {
+    let examined = manifest::examine(&Source { name: &name, folder, text: &text }, &lookup);
+    let wrong = examined.found.iter().any(|problem| problem.severity == Severity::Error);
+    match examined.experiment {
+        Some(experiment) if !wrong => {
             if !json {
-                talk::diagnostics(&shown, &text, &warnings);
+                talk::diagnostics(&shown, &text, &examined.found);
             }
             let store = Store::new(&reports_folder(folder, reports), &name);
             Ok(Opened { shown, text, experiment, store })
         }
-        Err(problems) => {
+        partial => {
+            let problems = with_planning(examined.found, partial.as_ref());
             if json {
                 print_json(&shown, &problems);
             } else {
@@ -99,6 +105,20 @@ pub fn open(path: &Path, reports: Option<&Path>, json: bool) -> Result<Opened, u
             Err(exit::USAGE)
         }
     }
+}
+
+/// A manifest's own problems with those that planning finds in the rest of it: a person wants to see them all at once. What
+/// planning says of a place that is wrong already is only a consequence.
+fn with_planning(mut found: Vec<Diagnostic>, partial: Option<&Experiment>) -> Problems {
+    let Some(experiment) = partial else { return Problems(found) };
+    let options = Options { host: Some(crate::measure::host::facts()), ..Options::default() };
+    if let Err(Problems(more)) = plan::plan(experiment, &super::catalog::catalog(), &History::new(), &options) {
+        let touches = |a: Span, b: Span| a.start < b.start + b.len.max(1) && b.start < a.start + a.len.max(1);
+        let known: Vec<Span> = found.iter().filter_map(|problem| problem.span).collect();
+        found.extend(more.into_iter().filter(|problem| problem.span.is_none_or(|span| !known.iter().any(|other| touches(span, *other)))));
+        found.sort_by_key(|problem| problem.span);
+    }
+    Problems(found)
 }
 
 /// Problems as JSON lines on stdout.

@@ -65,6 +65,12 @@ pub fn declared(declared: &[MetricDecl], dictionary: &[MetricDecl]) -> Vec<Metri
     all
 }
 
+/// Formulas that cannot be read at all: what can be said without knowing the variants.
+pub(super) fn syntax(experiment: &Experiment) -> Vec<Diagnostic> {
+    let formulas = experiment.presentation.metrics.iter().filter_map(|metric| metric.expr.as_ref().map(|text| (metric.span, text)));
+    formulas.filter_map(|(span, text)| Formula::new(text).err().map(|error| Diagnostic::error(span, error.to_string()))).collect()
+}
+
 /// Checks declared metrics and formulas against what the variants can yield.
 pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Variant]) -> Result<(), Problems> {
     if experiment.presentation.metrics.is_empty() {

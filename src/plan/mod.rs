@@ -61,7 +61,8 @@ pub struct Planned<'e> {
 /// # Errors
 /// Everything that is wrong with its rules, templates, set-up, formulas and names.
 pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &History, options: &Options) -> Result<Planned<'e>, Problems> {
-    let combinations = product::combinations(experiment, options.host.as_ref()).map_err(Problems)?;
+    let combinations = product::combinations(experiment, options.host.as_ref())
+        .map_err(|problems| with_the_rest(experiment, catalog, options, problems))?;
     if options.enforce_limit && combinations.len() > experiment.design.max_variants {
         let span = experiment.factors.first().map(|f| f.span).unwrap_or_default();
         let message = format!(
@@ -74,7 +75,10 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
     let mut warnings = Vec::new();
     let baseline = baseline(experiment, &combinations, &mut warnings).map_err(|p| Problems(vec![*p]))?;
     let binder = Binder::new(experiment, catalog, options.host.as_ref());
-    let (mut variants, engines) = variants::resolve_all(&binder, combinations, baseline, history)?;
+    let (mut variants, engines) = variants::resolve_all(&binder, combinations, baseline, history).map_err(|mut problems| {
+        problems.0.extend(metrics::syntax(experiment));
+        problems
+    })?;
     metrics::check(experiment, &binder, &variants)?;
     let blocks = options.blocks.unwrap_or(experiment.design.blocks);
     let selected = select(experiment, &variants, options)?;
@@ -93,6 +97,21 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
     let plan = Plan { experiment: experiment.name.clone(), digest, seed, factors, variants, baseline, trials, blocks: planned_blocks };
     Ok(Planned { plan, binder, warnings })
 }
+
+/// Problems of the rules, with those of the set-up and the formulas: the combinations are not known, so the first ones of the plain
+/// product stand for them.
+fn with_the_rest(experiment: &Experiment, catalog: &Catalog, options: &Options, mut problems: Vec<Diagnostic>) -> Problems {
+    let binder = Binder::new(experiment, catalog, options.host.as_ref());
+    let some = product::first(&experiment.factors, SOME_COMBINATIONS);
+    if let Err(Problems(found)) = variants::resolve_all(&binder, some, 0, &History::new()) {
+        problems.extend(found);
+    }
+    problems.extend(metrics::syntax(experiment));
+    Problems(problems)
+}
+
+/// Combinations that stand for all when the rules are wrong.
+const SOME_COMBINATIONS: usize = 200;
 
 /// The id of a combination: `factor=level` pairs sorted by factor, `all` without factors.
 #[must_use]

@@ -5,7 +5,6 @@ use crate::model::diagnostic::Diagnostic;
 use crate::model::experiment::{Experiment, Factor, RuleKind};
 use crate::model::facts::HostFacts;
 use crate::model::tree::{Span, Tree};
-use serde_json::Value as Json;
 use std::collections::HashSet;
 
 /// Index of the level of each factor.
@@ -28,7 +27,7 @@ pub fn combinations(experiment: &Experiment, host: Option<&HostFacts>) -> Result
         ]);
     };
     let rules = compile(experiment)?;
-    let host = host.and_then(|facts| serde_json::to_value(facts).ok()).unwrap_or_default();
+    let mut names = FactorScope::new(host);
     let mut problems = Vec::new();
     let mut hits = vec![0_u64; rules.len()];
     let mut kept: Vec<Combination> = Vec::with_capacity(if rules.is_empty() { size as usize } else { 0 });
@@ -36,7 +35,7 @@ pub fn combinations(experiment: &Experiment, host: Option<&HostFacts>) -> Result
     let mut decisive = 0;
     let mut current: Combination = vec![0; factors.len()].into();
     for _ in 0..size {
-        match excluded(&rules, &current, factors, &host, &mut hits, &mut problems) {
+        match excluded(&rules, &current, factors, &mut names, &mut hits, &mut problems) {
             Some(rule) => decisive = decisive.max(rule),
             None => kept.push(current.clone()),
         }
@@ -68,7 +67,7 @@ struct Exclude<'e> {
 
 enum Compiled<'e> {
     Keys(&'e [(usize, Vec<usize>)]),
-    When { formula: Formula, reads_host: bool },
+    When(Formula),
 }
 
 fn compile(experiment: &Experiment) -> Result<Vec<Exclude<'_>>, Vec<Diagnostic>> {
@@ -81,8 +80,7 @@ fn compile(experiment: &Experiment) -> Result<Vec<Exclude<'_>>, Vec<Diagnostic>>
                 let known = experiment.factors.iter().map(|f| &*f.name).chain(["host"]);
                 match Formula::new(text).and_then(|formula| formula.check(known).map(|()| formula)) {
                     Ok(formula) => {
-                        let reads_host = formula.names().iter().any(|name| name == "host");
-                        rules.push(Exclude { span: rule.span, kind: Compiled::When { formula, reads_host } });
+                        rules.push(Exclude { span: rule.span, kind: Compiled::When(formula) });
                     }
                     Err(error) => problems.push(Diagnostic::error(rule.span, error.to_string())),
                 }
@@ -97,7 +95,7 @@ fn excluded(
     rules: &[Exclude<'_>],
     combination: &[u32],
     factors: &[Factor],
-    host: &Json,
+    names: &mut FactorScope,
     hits: &mut [u64],
     problems: &mut Vec<Diagnostic>,
 ) -> Option<usize> {
@@ -105,16 +103,10 @@ fn excluded(
     for (index, rule) in rules.iter().enumerate() {
         let matches = match &rule.kind {
             Compiled::Keys(keys) => keys.iter().all(|(factor, levels)| levels.contains(&(combination[*factor] as usize))),
-            Compiled::When { formula, reads_host } => {
-                let mut scope = factor_scope(factors, combination);
-                if *reads_host {
-                    scope.set_json("host", host);
-                }
-                formula.truth(&scope).unwrap_or_else(|error| {
-                    problems.push(Diagnostic::error(rule.span, error.to_string()));
-                    false
-                })
-            }
+            Compiled::When(formula) => formula.truth(names.at(factors, combination)).unwrap_or_else(|error| {
+                problems.push(Diagnostic::error(rule.span, error.to_string()));
+                false
+            }),
         };
         if matches {
             hits[index] += 1;
@@ -124,21 +116,57 @@ fn excluded(
     first
 }
 
-/// The names of the factors with the levels of one combination.
-#[must_use]
-pub fn factor_scope(factors: &[Factor], combination: &[u32]) -> Scope {
-    let mut scope = Scope::default();
-    for (factor, level) in factors.iter().zip(combination) {
-        let level = &factor.levels[*level as usize];
-        let mut tree = Tree::plain(&level.text, level.span);
-        if level.value.is_string()
-            && let crate::model::tree::Node::Scalar(scalar) = &mut tree.node
-        {
-            scalar.quoted = true;
-        }
-        scope.set(&factor.name, &tree);
+/// The names of the factors with the levels of one combination after another. Neighbours differ in few levels, so only those
+/// that changed are set again: a plan may have a hundred thousand variants.
+#[derive(Debug)]
+pub(super) struct FactorScope {
+    scope: Scope,
+    levels: Vec<u32>,
+}
+
+impl FactorScope {
+    /// Starts from the one name that no factor has: `host`.
+    pub(super) fn new(host: Option<&HostFacts>) -> Self {
+        let mut scope = Scope::default();
+        scope.set_json("host", &host.and_then(|facts| serde_json::to_value(facts).ok()).unwrap_or_default());
+        Self { scope, levels: Vec::new() }
     }
-    scope
+
+    /// The names at one combination.
+    pub(super) fn at(&mut self, factors: &[Factor], combination: &[u32]) -> &Scope {
+        for (index, (factor, level)) in factors.iter().zip(combination).enumerate() {
+            if self.levels.get(index) != Some(level) {
+                set_level(&mut self.scope, factor, *level);
+            }
+        }
+        self.levels.clear();
+        self.levels.extend_from_slice(combination);
+        &self.scope
+    }
+}
+
+fn set_level(scope: &mut Scope, factor: &Factor, level: u32) {
+    let level = &factor.levels[level as usize];
+    let mut tree = Tree::plain(&level.text, level.span);
+    if level.value.is_string()
+        && let crate::model::tree::Node::Scalar(scalar) = &mut tree.node
+    {
+        scalar.quoted = true;
+    }
+    scope.set(&factor.name, &tree);
+}
+
+/// The first combinations of the plain product, no rule applied.
+#[must_use]
+pub fn first(factors: &[Factor], most: usize) -> Vec<Combination> {
+    let size = factors.iter().fold(1_usize, |n, f| n.saturating_mul(f.levels.len()));
+    let mut current: Combination = vec![0; factors.len()].into();
+    let mut found = Vec::new();
+    for _ in 0..size.min(most) {
+        found.push(current.clone());
+        advance(&mut current, factors);
+    }
+    found
 }
 
 fn advance(current: &mut [u32], factors: &[Factor]) {

@@ -1,7 +1,7 @@
 //! Combinations -> variants: patches of levels merged, templates bound, the set-up resolved, the identity computed.
 
 use super::bind::{self, Scope};
-use super::product::{Combination, factor_scope};
+use super::product::{Combination, FactorScope};
 use super::{History, aa_copy, identity, resolve, variant_id};
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
@@ -9,7 +9,7 @@ use crate::model::experiment::{Experiment, Factor, Problems};
 use crate::model::facts::HostFacts;
 use crate::model::plan::{Reason, Variant};
 use crate::model::spec::{EngineSpec, TrialSpec};
-use crate::model::tree::{Node, Span, Tree};
+use crate::model::tree::{Key, Node, Span, Tree};
 use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -22,9 +22,16 @@ const MOST_PROBLEMS: usize = 50;
 pub struct Binder<'e> {
     experiment: &'e Experiment,
     catalog: &'e Catalog,
-    host: Json,
+    names: RefCell<FactorScope>,
     /// Set-ups after their patches, by the levels that patch.
-    patched: RefCell<HashMap<Vec<u32>, Rc<Tree>>>,
+    patched: RefCell<HashMap<Vec<u32>, Rc<Patched>>>,
+}
+
+/// A set-up after its patches.
+struct Patched {
+    vars: Vec<(Key, Tree)>,
+    /// All but `vars`.
+    rest: Tree,
 }
 
 /// What a combination runs.
@@ -39,8 +46,7 @@ impl<'e> Binder<'e> {
     /// A binder for the experiment.
     #[must_use]
     pub fn new(experiment: &'e Experiment, catalog: &'e Catalog, host: Option<&HostFacts>) -> Self {
-        let host = host.and_then(|facts| serde_json::to_value(facts).ok()).unwrap_or(Json::Null);
-        Self { experiment, catalog, host, patched: RefCell::default() }
+        Self { experiment, catalog, names: RefCell::new(FactorScope::new(host)), patched: RefCell::default() }
     }
 
     /// The experiment.
@@ -61,34 +67,30 @@ impl<'e> Binder<'e> {
     /// Undefined names, and values that do not fit.
     pub fn resolve(&self, levels: &[u32]) -> Result<Resolved, Vec<Diagnostic>> {
         let setup = self.patched(levels)?;
-        let mut scope = factor_scope(&self.experiment.factors, levels);
-        scope.set_json("host", &self.host);
+        let mut scope = self.names.borrow_mut().at(&self.experiment.factors, levels).clone();
         let mut names = Map::new();
         for (factor, level) in self.experiment.factors.iter().zip(levels) {
             names.insert(factor.name.to_string(), factor.levels[*level as usize].value.clone());
         }
-        self.bind_vars(&setup, &mut scope, &mut names)?;
-        let without_vars =
-            Tree { span: setup.span, node: Node::Map(setup.entries().iter().filter(|(key, _)| &*key.name != "vars").cloned().collect()) };
-        let mut bound = bind::bind(&without_vars, &scope)?;
+        let mut problems = bind_vars(&setup.vars, &mut scope, &mut names);
+        let (mut bound, found) = bind::bind(&setup.rest, &scope);
+        problems.extend(found);
         clear(&mut bound);
-        let context = resolve::Context { catalog: self.catalog, templates: &self.experiment.templates, scope: &scope };
-        Ok(Resolved { spec: resolve::resolve(&bound, &context)?, names })
-    }
-
-    /// Vars may use factors, and vars that stand before them.
-    fn bind_vars(&self, setup: &Tree, scope: &mut Scope, names: &mut Map<String, Json>) -> Result<(), Vec<Diagnostic>> {
-        for (key, tree) in setup.get("vars").map(Tree::entries).unwrap_or_default() {
-            let bound = bind::bind(tree, scope)?;
-            names.insert(key.name.to_string(), bind::tree_to_json(&bound));
-            scope.set(&key.name, &bound);
+        let context =
+            resolve::Context { catalog: self.catalog, templates: &self.experiment.templates, scope: &scope, whole: problems.is_empty() };
+        match resolve::resolve(&bound, &context) {
+            Ok(spec) if problems.is_empty() => Ok(Resolved { spec, names }),
+            Ok(_) => Err(problems),
+            Err(found) => {
+                problems.extend(found);
+                Err(problems)
+            }
         }
-        Ok(())
     }
 
     /// The set-up with the levels' patches merged over it. Two factors may not say different things of one place: which one
     /// counts would depend on the order of the text.
-    fn patched(&self, levels: &[u32]) -> Result<Rc<Tree>, Vec<Diagnostic>> {
+    fn patched(&self, levels: &[u32]) -> Result<Rc<Patched>, Vec<Diagnostic>> {
         let factors = &self.experiment.factors;
         let patches: Vec<(&Factor, u32, &Tree)> = factors
             .iter()
@@ -116,10 +118,24 @@ impl<'e> Binder<'e> {
         }
         let mut tree = self.experiment.setup.clone();
         patches.iter().for_each(|(_, _, patch)| tree.merge(patch));
-        let tree = Rc::new(tree);
-        self.patched.borrow_mut().insert(key, Rc::clone(&tree));
-        Ok(tree)
+        let (vars, rest) = tree.entries().iter().cloned().partition::<Vec<_>, _>(|(key, _)| &*key.name == "vars");
+        let vars = vars.first().map(|(_, vars)| vars.entries().to_vec()).unwrap_or_default();
+        let patched = Rc::new(Patched { vars, rest: Tree { span: tree.span, node: Node::Map(rest) } });
+        self.patched.borrow_mut().insert(key, Rc::clone(&patched));
+        Ok(patched)
     }
+}
+
+/// Vars may use factors, and vars that stand before them. One that cannot be bound is null, and told.
+fn bind_vars(vars: &[(Key, Tree)], scope: &mut Scope, names: &mut Map<String, Json>) -> Vec<Diagnostic> {
+    let mut problems = Vec::new();
+    for (key, tree) in vars {
+        let (bound, found) = bind::bind(tree, scope);
+        problems.extend(found);
+        names.insert(key.name.to_string(), bind::tree_to_json(&bound));
+        scope.set(&key.name, &bound);
+    }
+    problems
 }
 
 /// The first place of which two patches say different things.

@@ -1,6 +1,6 @@
 //! The record of an experiment: `reports/<name>/runs/<date>-<host>-<id>/` with plan, journal and raw output, append-only.
 //!
-//! Principles. Nothing that is needed later is computed only at the end. A line of the journal is on disk before anyone sees it.
+//! Principles. Nothing that is needed later is computed only at the end. A line of the journal that ends something is on disk before anyone sees it.
 //! A run is unfinished until its last event; a torn last line is what a crash leaves and is read past. The record knows no engine.
 
 mod folder;

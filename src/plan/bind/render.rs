@@ -7,14 +7,13 @@ use crate::model::tree::{Key, Node, Scalar, Span, Tree, is_template};
 use minijinja::value::{Value, ValueKind};
 use std::collections::HashSet;
 
-/// Binds every template below `tree`.
-///
-/// # Errors
-/// Every template that could not be rendered, each with its place.
-pub fn bind(tree: &Tree, scope: &Scope) -> Result<Tree, Vec<Diagnostic>> {
+/// Binds every template below `tree`; every one that could not be rendered is told with its place, and is null in the tree, so
+/// that the rest can be looked at all the same.
+#[must_use]
+pub fn bind(tree: &Tree, scope: &Scope) -> (Tree, Vec<Diagnostic>) {
     let mut problems = Vec::new();
     let bound = bind_node(tree, scope, &mut problems);
-    if problems.is_empty() { Ok(bound) } else { Err(problems) }
+    (bound, problems)
 }
 
 fn bind_node(tree: &Tree, scope: &Scope, problems: &mut Vec<Diagnostic>) -> Tree {

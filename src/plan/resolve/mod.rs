@@ -23,6 +23,8 @@ pub struct Context<'c> {
     pub templates: &'c [(String, String)],
     /// The variant's names, for file templates.
     pub scope: &'c Scope,
+    /// Whether every template could be bound; else what is missing may be what could not, and is not complained about.
+    pub whole: bool,
 }
 
 /// Collects what goes wrong while typed values are read.

@@ -34,9 +34,9 @@ pub(super) fn unit(tree: &Tree, context: &Context<'_>, problems: &mut Problems) 
             Place::Container
         }
     };
-    let image = image(tree, place, problems);
+    let image = image(tree, place, context, problems);
     let command = problems.command(tree, "command").unwrap_or_default();
-    if command.is_empty() && (place == Place::Host || matches!(image, Some(ImageSpec::Pack(_)))) {
+    if context.whole && command.is_empty() && (place == Place::Host || matches!(image, Some(ImageSpec::Pack(_)))) {
         problems.error(tree, "a `command` is needed here: there is no image that brings one");
     }
     if place == Place::Host {
@@ -60,7 +60,7 @@ pub(super) fn unit(tree: &Tree, context: &Context<'_>, problems: &mut Problems) 
     }
 }
 
-fn image(tree: &Tree, place: Place, problems: &mut Problems) -> Option<ImageSpec> {
+fn image(tree: &Tree, place: Place, context: &Context<'_>, problems: &mut Problems) -> Option<ImageSpec> {
     let mut sources = Vec::new();
     if let Some(reference) = problems.some_text(tree, "image") {
         sources.push(ImageSpec::Reference(reference));
@@ -84,7 +84,7 @@ fn image(tree: &Tree, place: Place, problems: &mut Problems) -> Option<ImageSpec
         }
     }
     match (sources.len(), place) {
-        (0, Place::Container) => problems.error(tree, "a container needs an `image`, `build`, `archive` or `pack`"),
+        (0, Place::Container) if context.whole => problems.error(tree, "a container needs an `image`, `build`, `archive` or `pack`"),
         (2.., _) => problems.error(tree, "only one of `image`, `build`, `archive` and `pack` can be the source"),
         _ => {}
     }
