@@ -17,6 +17,8 @@ use std::os::fd::OwnedFd;
 pub(super) struct Preparation {
     /// Where to mount the scratch, and what to do there; none without files.
     pub files: Option<(CString, Vec<Step>)>,
+    /// Who forks the child.
+    pub parent: process::Pid,
     /// The control files to enter.
     pub cgroups: Vec<CString>,
     /// Who to become.
@@ -110,6 +112,10 @@ fn stages(preparation: &Preparation) -> Result<(), (Stage, io::Errno)> {
     }
     // After the change of user, which would clear it: nothing may wait for a start that a dead engine never gives.
     process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(at(Stage::Session))?;
+    // An engine that died before the line above sends no signal any more.
+    if process::getppid() != Some(preparation.parent) {
+        return Err((Stage::Session, io::Errno::SRCH));
+    }
     // No core files of a measured program in whatever folder it runs in.
     let mut core = process::getrlimit(Resource::Core);
     core.current = Some(0);

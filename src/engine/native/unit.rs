@@ -229,7 +229,14 @@ fn preparation(
         }
     };
     let cgroups = entries.iter().map(|path| text(path.as_os_str().as_bytes())).collect::<Result<_, _>>()?;
-    Ok(Preparation { files, cgroups, identity, folder: text(spec.working_dir.as_deref().unwrap_or("/").as_bytes())?, line })
+    Ok(Preparation {
+        files,
+        parent: rustix::process::getpid(),
+        cgroups,
+        identity,
+        folder: text(spec.working_dir.as_deref().unwrap_or("/").as_bytes())?,
+        line,
+    })
 }
 
 /// What the spec declares, over `PATH`, `LC_ALL=C` and `HOME`: nothing of the caller's own environment.
