@@ -25,19 +25,25 @@ impl Failure {
     }
 }
 
-/// Files of a report: path below the experiment's report folder, and content.
-pub type Files = Vec<(String, Vec<u8>)>;
+/// A report before it is on disk.
+struct Report {
+    /// Path below the experiment's report folder, and content.
+    files: Vec<(String, Vec<u8>)>,
+    /// The answers in plain words.
+    answers: Vec<String>,
+}
 
-/// Makes a report's files from the record alone.
+/// Makes a report from the record alone.
 ///
 /// # Errors
 /// When the record cannot be read, or something cannot be drawn.
-pub fn files(store: &Store, experiment: &str) -> Result<Files, Failure> {
+fn make(store: &Store, experiment: &str) -> Result<Report, Failure> {
     let loaded = record::load(store).map_err(Failure::Record)?;
     let results = record::results(store, experiment, loaded).map_err(Failure::Record)?;
     let analysis = analyse::analyse(&results);
     let fonts = fonts::for_texts(&report::texts(&results));
-    report::render(&results, &analysis, &fonts, own_template(store).as_deref()).map_err(Failure::Report)
+    let files = report::render(&results, &analysis, &fonts, own_template(store).as_deref()).map_err(Failure::Report)?;
+    Ok(Report { files, answers: report::answers(&results, &analysis) })
 }
 
 /// A user's template instead of the built-in one: `templates/report.md.j2` beside `reports/`.
@@ -50,9 +56,15 @@ fn own_template(store: &Store) -> Option<String> {
 pub struct Written {
     folder: PathBuf,
     names: Vec<String>,
+    answers: Vec<String>,
 }
 
 impl Written {
+    /// Says what the numbers answer.
+    pub fn answer(&self) {
+        self.answers.iter().for_each(talk::note);
+    }
+
     /// Prints the paths, data for whoever called, and gives the exit code.
     pub fn tell(&self) -> u8 {
         talk::data(|out| self.names.iter().try_for_each(|name| writeln!(out, "{}", self.folder.join(name).display())))
@@ -64,7 +76,7 @@ impl Written {
 /// # Errors
 /// When the record cannot be read, something cannot be drawn, or a file cannot be written.
 pub fn write_report(store: &Store, experiment: &str) -> Result<Written, Failure> {
-    let files = files(store, experiment)?;
+    let Report { files, answers } = make(store, experiment)?;
     let mut names = Vec::new();
     for (name, bytes) in files {
         let path = store.folder().join(&name);
@@ -73,7 +85,7 @@ pub fn write_report(store: &Store, experiment: &str) -> Result<Written, Failure>
         }
         names.push(name);
     }
-    Ok(Written { folder: store.folder().to_owned(), names })
+    Ok(Written { folder: store.folder().to_owned(), names, answers })
 }
 
 /// Files of a report that differ from what is on disk.
@@ -82,7 +94,8 @@ pub fn write_report(store: &Store, experiment: &str) -> Result<Written, Failure>
 /// When the record cannot be read or something cannot be drawn.
 pub fn differing(store: &Store, experiment: &str) -> Result<Vec<String>, Failure> {
     let on_disk = |name: &str| std::fs::read(Path::new(store.folder()).join(name)).ok();
-    Ok(files(store, experiment)?
+    Ok(make(store, experiment)?
+        .files
         .into_iter()
         .filter(|(name, bytes)| on_disk(name).as_deref() != Some(bytes))
         .map(|(name, _)| name)

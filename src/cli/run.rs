@@ -113,7 +113,10 @@ async fn one(arguments: &Arguments, path: &Path, stop: &Stop) -> u8 {
     }
     let reported = assemble::write_report(&opened.store, &opened.experiment.name);
     match reported {
-        Ok(written) => written.tell().max(code),
+        Ok(written) => {
+            written.answer();
+            written.tell().max(code)
+        }
         Err(failure) => failure.tell().max(code),
     }
 }
