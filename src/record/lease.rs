@@ -8,9 +8,14 @@ use fs_err as fs;
 use std::hash::{Hash, Hasher};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// The file that is locked while leases of its folder change.
 const GATE: &str = "gate";
+
+/// How long processes that were forked by a run may hold its locks after its death, and the pause between two looks.
+const ORPHANS: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Held while a run is alive.
 #[derive(Debug)]
@@ -34,9 +39,14 @@ impl Lease {
     /// # Errors
     /// [`RecordError::Busy`] when somebody does.
     pub fn take_experiment(store: &Path, experiment: &str) -> Result<Self, RecordError> {
-        match Self::take_in(&folder(), &experiment_id(store, experiment)) {
-            Err(RecordError::Busy { .. }) => Err(RecordError::Busy { experiment: experiment.to_owned() }),
-            other => other,
+        let (id, since) = (experiment_id(store, experiment), Instant::now());
+        loop {
+            match Self::take_in(&folder(), &id) {
+                // Children of a run that was killed hold copies of its locks until they are dead, too.
+                Err(RecordError::Busy { .. }) if since.elapsed() < ORPHANS => std::thread::sleep(PAUSE),
+                Err(RecordError::Busy { .. }) => return Err(RecordError::Busy { experiment: experiment.to_owned() }),
+                other => return other,
+            }
         }
     }
 
