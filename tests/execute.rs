@@ -152,7 +152,7 @@ impl Bench {
             position: *position,
         };
         let job = Job {
-            run: "fake-run".into(),
+            run: format!("fake{}", std::process::id()),
             experiment: "e".into(),
             digest: plan.digest.clone(),
             folder: folder.path().to_owned(),
@@ -376,7 +376,7 @@ async fn kept_units_are_ended_ones_only() {
     let mut bench = Bench::new(ONE, r#"[{"match": "work b", "wait": {"hang": true}}]"#);
     bench.job.keep = true;
     // Somebody alive: the sweep at the end spares what was kept on purpose.
-    crate::alive::hold("fake-run");
+    crate::alive::hold(&bench.job.run);
     bench.run().await.expect("run");
     let hung = bench.rows().into_iter().find(|row| row.failure.is_some()).expect("a timeout").trial;
     let live = bench.fake.live();

@@ -8,15 +8,14 @@ use fs_err as fs;
 use std::hash::{Hash, Hasher};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The file that is locked while leases of its folder change.
 const GATE: &str = "gate";
 
-/// How often a lock that somebody holds is tried.
-const TRIES: u32 = 40;
-/// Between two tries.
-const PAUSE: Duration = Duration::from_millis(50);
+/// How long processes that were forked by a run may hold its locks after its death, and the pause between two looks.
+const ORPHANS: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// Held while a run is alive.
 #[derive(Debug)]
@@ -38,12 +37,16 @@ impl Lease {
     /// Takes a lease so that nobody else runs the experiment whose reports are in `store`.
     ///
     /// # Errors
-    /// [`RecordError::Busy`] when somebody does, for two seconds on end.
+    /// [`RecordError::Busy`] when somebody does.
     pub fn take_experiment(store: &Path, experiment: &str) -> Result<Self, RecordError> {
-        let id = experiment_id(store, experiment);
-        match patiently(|| Self::take_in(&folder(), &id)) {
-            Err(RecordError::Busy { .. }) => Err(RecordError::Busy { experiment: experiment.to_owned() }),
-            other => other,
+        let (id, since) = (experiment_id(store, experiment), Instant::now());
+        loop {
+            match Self::take_in(&folder(), &id) {
+                // Children of a run that was killed hold copies of its locks until they are dead, too.
+                Err(RecordError::Busy { .. }) if since.elapsed() < ORPHANS => std::thread::sleep(PAUSE),
+                Err(RecordError::Busy { .. }) => return Err(RecordError::Busy { experiment: experiment.to_owned() }),
+                other => return other,
+            }
         }
     }
 
@@ -66,18 +69,6 @@ impl Drop for Lease {
         let _ = std::fs::remove_file(&self.path);
         self.file = None;
     }
-}
-
-/// Tries for a while: a process that a run has forked, and that has not executed its program yet, holds the run's locks too, and
-/// dies a moment after a run that was killed.
-fn patiently(take: impl Fn() -> Result<Lease, RecordError>) -> Result<Lease, RecordError> {
-    for _ in 1..TRIES {
-        match take() {
-            Err(RecordError::Busy { .. }) => std::thread::sleep(PAUSE),
-            other => return other,
-        }
-    }
-    take()
 }
 
 /// The runs that are alive on this host. While this value lives no other run of this user begins: a sweep holds it to its end.
@@ -183,22 +174,6 @@ mod tests {
         std::fs::write(folder.path().join("dead.lock"), "").expect("file");
         assert_eq!(alive_in(folder.path()).runs, Vec::<String>::new());
         assert!(!folder.path().join("dead.lock").exists());
-    }
-
-    #[test]
-    fn a_lock_that_is_let_go_in_time_is_taken() {
-        let folder = tempfile::tempdir().expect("folder");
-        let held = std::cell::Cell::new(Some(Lease::take_in(folder.path(), "a1").expect("lease")));
-        let tried = std::cell::Cell::new(0);
-        let lease = patiently(|| {
-            tried.set(tried.get() + 1);
-            if tried.get() == 3 {
-                drop(held.take());
-            }
-            Lease::take_in(folder.path(), "a1")
-        });
-        assert!(lease.is_ok());
-        assert_eq!(tried.get(), 3);
     }
 
     #[test]

@@ -17,8 +17,6 @@ use std::os::fd::OwnedFd;
 pub(super) struct Preparation {
     /// Where to mount the scratch, and what to do there; none without files.
     pub files: Option<(CString, Vec<Step>)>,
-    /// Who forks the child.
-    pub parent: process::Pid,
     /// The control files to enter.
     pub cgroups: Vec<CString>,
     /// Who to become.
@@ -27,6 +25,8 @@ pub(super) struct Preparation {
     pub folder: CString,
     /// The signals between child and engine.
     pub line: std::sync::Arc<Line>,
+    /// The engine's process.
+    pub parent: process::Pid,
 }
 
 /// Three counters (eventfd) shared by the engine and the child.
@@ -112,7 +112,8 @@ fn stages(preparation: &Preparation) -> Result<(), (Stage, io::Errno)> {
     }
     // After the change of user, which would clear it: nothing may wait for a start that a dead engine never gives.
     process::set_parent_process_death_signal(Some(Signal::KILL)).map_err(at(Stage::Session))?;
-    // An engine that died before the line above sends no signal any more.
+    // An engine that died before that moment kills nobody: what is not its child any more must not wait either, with copies of
+    // the locks that say that its run is alive.
     if process::getppid() != Some(preparation.parent) {
         return Err((Stage::Session, io::Errno::SRCH));
     }

@@ -229,14 +229,8 @@ fn preparation(
         }
     };
     let cgroups = entries.iter().map(|path| text(path.as_os_str().as_bytes())).collect::<Result<_, _>>()?;
-    Ok(Preparation {
-        files,
-        parent: rustix::process::getpid(),
-        cgroups,
-        identity,
-        folder: text(spec.working_dir.as_deref().unwrap_or("/").as_bytes())?,
-        line,
-    })
+    let folder = text(spec.working_dir.as_deref().unwrap_or("/").as_bytes())?;
+    Ok(Preparation { files, cgroups, identity, folder, line, parent: rustix::process::getpid() })
 }
 
 /// What the spec declares, over `PATH`, `LC_ALL=C` and `HOME`: nothing of the caller's own environment.
