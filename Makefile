@@ -2,7 +2,7 @@
 CARGO ?= cargo
 SHAKEDOWN := target/release/shakedown
 
-.PHONY: help build demo test lint bench bench-statistics experiments
+.PHONY: help build demo test lint bench
 help:
 	@echo 'make demo   build, make sure an engine is there, run a first experiment, show where the CSV and the charts are'
 	@echo 'make test   everything, engine tests included'

@@ -259,6 +259,35 @@ async fn every_phase_has_a_named_failure_with_its_reason_and_no_number() {
     }
 }
 
+/// A warm-up of level `b` fails; that of level `a` and of the baseline's copy does not, and leaves no trace in their rows.
+#[tokio::test]
+async fn a_warm_up_runs_first_and_is_thrown_away_and_its_failure_is_the_trial_s() {
+    let text = ONE.replace("timeout: 5s", "warmup: {command: 'warm {{ level }}'}");
+    let cases: &[(&str, FailureKind, &str, usize)] = &[
+        (r#""wait": {"exit": 4}, "stderr": "cold""#, FailureKind::ExitCode, "`workload-warmup`: exit code 4: cold", 1),
+        (r#""create_error": "no space""#, FailureKind::Infrastructure, "no space", 2),
+        (r#""start_error": "refused""#, FailureKind::Infrastructure, "refused", 2),
+        (r#""not_started": "no such file""#, FailureKind::NotStarted, "no such file", 1),
+        (r#""hangs": ["start"]"#, FailureKind::Timeout, "not done within 0.02 s", 1),
+    ];
+    for (rule, kind, reason, tries) in cases {
+        let bench = Bench::new(&text, &format!(r#"[{{"match": "warm b", {rule}}}]"#));
+        assert_eq!(bench.run().await.expect(rule), Ended { failed: 1, interrupted: false }, "{rule}");
+        let rows = bench.rows();
+        let failed: Vec<&TrialRow> = rows.iter().filter(|row| row.outcome == Outcome::Failed).collect();
+        assert_eq!((rows.len(), failed.len()), (2 + tries, *tries), "{rule}");
+        for row in failed {
+            let failure = row.failure.as_ref().expect("failure");
+            assert_eq!((row.variant.as_str(), failure.phase, failure.kind), ("level=b", Phase::WarmUp, *kind), "{rule}");
+            assert!(failure.reason.contains(reason), "{rule}: {}", failure.reason);
+        }
+        let calls: Vec<String> = bench.fake.calls();
+        assert!(!calls.iter().any(|call| call.starts_with("create") && call.contains("b1p") && call.ends_with("work b")), "{calls:?}");
+        assert!(rows.iter().filter(|row| row.outcome == Outcome::Ok).all(|row| row.outputs.is_empty() && row.metrics.len() == 1), "{rule}");
+        bench.nothing_is_left(rule);
+    }
+}
+
 #[tokio::test]
 async fn what_a_failed_teardown_left_is_gone_before_the_next_trial() {
     let bench = Bench::new(ONE, r#"[{"match": "work b", "remove_error": "busy"}]"#);

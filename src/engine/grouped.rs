@@ -27,8 +27,10 @@ impl<E: Engine> Grouped<E> {
             .unwrap_or_else(|error| Err(EngineError::Call { operation: "control group".to_owned(), reason: error.to_string() }))
     }
 
+    /// The run's own group waits for its next trial; it goes with the sweep at the run's end.
     async fn remove_group(&self, path: String) -> Result<(), EngineError> {
-        self.control(move |control| Ok(control.remove(&path)?)).await
+        let run = path.rsplit_once('/').map_or(String::new(), |(run, _)| run.to_owned());
+        self.control(move |control| Ok(control.remove_within(&path, &run)?)).await
     }
 }
 

@@ -96,10 +96,11 @@ impl UnitName {
         format!("shakedown-{}-{}-{}", self.run, self.trial, self.unit)
     }
 
-    /// The cgroup parent of this unit below each hierarchy: `shakedown/<run>/<trial>/<unit>`.
+    /// The cgroup parent of this unit below each hierarchy: `shakedown/<run>/<trial>-<unit>`. The units of a trial are
+    /// siblings, so that they share CPU by their weights.
     #[must_use]
     pub fn cgroup(&self) -> String {
-        format!("shakedown/{}/{}/{}", self.run, self.trial, self.unit)
+        format!("shakedown/{}/{}-{}", self.run, self.trial, self.unit)
     }
 }
 

@@ -8,6 +8,7 @@ mod preflight;
 mod progress;
 mod readings;
 mod trial;
+mod warm_up;
 
 pub use preflight::{Ready, preflight};
 pub use progress::Progress;
@@ -214,7 +215,7 @@ async fn trials(shared: &Shared<'_>, folder: &RunFolder, log: &mut Log<'_>) -> R
 fn is_of_the_engine(failure: &Failure) -> bool {
     match failure.kind {
         FailureKind::Infrastructure => true,
-        FailureKind::Timeout => failure.phase != Phase::Measure,
+        FailureKind::Timeout => !matches!(failure.phase, Phase::Measure | Phase::WarmUp),
         _ => false,
     }
 }

@@ -1,6 +1,6 @@
 //! One attempt at one trial: create, start together, measure, collect, tear down.
 
-use super::{Shared, readings};
+use super::{Shared, readings, warm_up};
 use crate::engine::{Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::measure::window::{Closed, Watched, Window};
 use crate::model::event::Attested;
@@ -30,10 +30,10 @@ impl Measured {
 }
 
 /// A workload with its engine and, once created, its unit.
-struct Unit<'t> {
-    workload: &'t WorkloadSpec,
-    engine: &'t dyn Engine,
-    image: Option<&'t Image>,
+pub(super) struct Unit<'t> {
+    pub(super) workload: &'t WorkloadSpec,
+    pub(super) engine: &'t dyn Engine,
+    pub(super) image: Option<&'t Image>,
     created: Option<Created>,
     /// Whether its exit is known: nothing of it runs.
     ended: bool,
@@ -70,6 +70,14 @@ pub(super) async fn run(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName) 
 
 async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], measured: &mut Measured) -> Result<(), Failure> {
     let limits = &shared.job.limits;
+    for unit in units.iter() {
+        if let Some(warmup) = &unit.workload.warmup {
+            warm_up::run(unit, warmup, name, limits, shared.cancel).await?;
+        }
+        if shared.cancel.is_cancelled() {
+            return Ok(());
+        }
+    }
     for unit in units.iter_mut() {
         let own = UnitName { unit: unit.workload.name.clone(), ..name.clone() };
         unit.created = Some(limited(Phase::Create, limits.create, unit.engine.create(&own, &unit.workload.unit, unit.image)).await?);
@@ -204,7 +212,7 @@ async fn teardown(shared: &Shared<'_>, units: &[Unit<'_>]) -> Result<(), Failure
 }
 
 /// Runs a phase within its limit, and names its failure.
-async fn limited<T>(phase: Phase, limit: Duration, work: impl Future<Output = Result<T, EngineError>>) -> Result<T, Failure> {
+pub(super) async fn limited<T>(phase: Phase, limit: Duration, work: impl Future<Output = Result<T, EngineError>>) -> Result<T, Failure> {
     match tokio::time::timeout(limit, work).await {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => {

@@ -85,7 +85,7 @@ pub static WORKLOAD: Record = Record {
         Field::new("files", Shape::List(&Shape::Record(&FILE)), "files placed before the start"),
         Field::new("parse", Shape::Any, "what reads the output: a parser's name, or regex, json or csv extractions"),
         Field::new("timeout", Shape::Duration, "how long the measured window may last (10m)"),
-        Field::later("warmup", "a command run before the window"),
+        Field::new("warmup", Shape::Record(&WARMUP), "runs before the window, the same way and in a unit of its own, and is thrown away"),
         Field::later("prepare", "steps before each trial"),
         Field::later("collect", "files to keep"),
         Field::later("volumes", "volumes and bind mounts"),
@@ -96,6 +96,15 @@ pub static WORKLOAD: Record = Record {
         Field::later("healthcheck", "how readiness is told"),
         Field::later("ready", "how readiness is told"),
         Field::later("memswap_limit", "memory and swap limit"),
+    ],
+};
+
+static WARMUP: Record = Record {
+    name: "a warm-up",
+    one_of: &[],
+    fields: &[
+        Field::new("command", Shape::Command, "program and arguments").required(),
+        Field::new("timeout", Shape::Duration, "how long it may take (10m)"),
     ],
 };
 

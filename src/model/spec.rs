@@ -33,7 +33,20 @@ pub struct WorkloadSpec {
     pub unit: UnitSpec,
     /// What reads its output, in order.
     pub parse: Vec<ParseSpec>,
+    /// What runs before the window.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub warmup: Option<WarmupSpec>,
     /// How long the measured window may last: protocol, not identity.
+    #[serde(skip)]
+    pub timeout: Duration,
+}
+
+/// A command that runs before the window in a unit like the workload's, and is thrown away.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WarmupSpec {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// How long it may take: protocol, not identity.
     #[serde(skip)]
     pub timeout: Duration,
 }

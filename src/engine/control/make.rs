@@ -23,6 +23,10 @@ pub(super) fn group(layout: &CgroupLayout, path: &str, need: &Need, delegate: bo
     if v2 && !words(&root.join("cgroup.controllers")).iter().any(|word| word == need.controller) {
         return need.limit.map_or_else(|| folders(&root, path, |_| Ok(())), |limit| Err(missing(limit)));
     }
+    // Nothing has to be made ready in these hierarchies: where the parent is there, one call does it.
+    if !v2 && need.controller != "cpuset" && fs::create_dir(root.join(path)).is_ok() {
+        return Ok(());
+    }
     folders(&root, path, |folder| match need.controller {
         "cpuset" if !v2 => inherit_cpuset(folder),
         controller if v2 && folder != root.join(path) => enable(folder, controller),

@@ -1,6 +1,6 @@
 //! Our control groups: made, limited, emptied and removed here, in whichever hierarchies this host mounts.
 //!
-//! Paths are relative to each hierarchy's root (`shakedown/<run>/<trial>/<unit>`); the hierarchies are given, so that version 2
+//! Paths are relative to each hierarchy's root (`shakedown/<run>/<trial>-<unit>`); the hierarchies are given, so that version 2
 //! can be tested on a tree of plain files. Knows no unit, image or metric; reading counters belongs to `measure`.
 
 mod end;

@@ -7,7 +7,7 @@ use super::bind::Scope;
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
 use crate::model::quantity;
-use crate::model::spec::{EngineSpec, TrialSpec, WorkloadSpec};
+use crate::model::spec::{EngineSpec, TrialSpec, WarmupSpec, WorkloadSpec};
 use crate::model::tree::{Node, Tree};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -69,6 +69,10 @@ impl Problems {
 
     fn integer(&mut self, parent: &Tree, key: &str) -> Option<u64> {
         self.read(parent, key, |text| text.parse().map_err(|_| format!("`{text}` is not a whole number")))
+    }
+
+    fn duration(&mut self, parent: &Tree, key: &str) -> Option<Duration> {
+        self.read(parent, key, |text| quantity::duration(text).map_err(|e| format!("{e}; write it {}", e.example())))
     }
 
     fn size(&mut self, parent: &Tree, key: &str) -> Option<u64> {
@@ -148,11 +152,16 @@ pub fn resolve(setup: &Tree, context: &Context<'_>) -> Result<TrialSpec, Vec<Dia
 }
 
 fn workload(name: &str, tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> WorkloadSpec {
-    let timeout = problems.read(tree, "timeout", |text| quantity::duration(text).map_err(|e| format!("{e}; write it {}", e.example())));
+    let warmup = tree.get("warmup").map(|warmup| WarmupSpec {
+        command: problems.command(warmup, "command").unwrap_or_default(),
+        timeout: problems.duration(warmup, "timeout").unwrap_or(WINDOW_LIMIT),
+    });
+    let timeout = problems.duration(tree, "timeout");
     WorkloadSpec {
         name: name.to_owned(),
         unit: unit::unit(tree, context, problems),
         parse: parse::parse(tree, context.catalog, problems),
+        warmup,
         timeout: timeout.unwrap_or(WINDOW_LIMIT),
     }
 }
