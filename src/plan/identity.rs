@@ -1,6 +1,7 @@
 //! What makes a recorded trial stale: a digest of everything that would run, and in words what changed.
 
 use super::secrets::redacted;
+use super::variants::Resolved;
 use crate::model::experiment::Experiment;
 use crate::model::plan::{FactorSummary, Variant};
 use crate::model::spec::{ParseSpec, TrialSpec};
@@ -75,8 +76,8 @@ fn hex(bytes: &[u8]) -> String {
 
 /// What differs between what was run and what would run: `workload.command.2: a -> b`.
 #[must_use]
-pub fn changes(old: &Json, new: &TrialSpec) -> Vec<String> {
-    let new = serde_json::to_value(redacted(new.clone())).expect("a spec is plain data");
+pub fn changes(old: &Json, new: &Resolved) -> Vec<String> {
+    let new = serde_json::to_value(redacted(new.spec.clone(), &new.names)).expect("a spec is plain data");
     let mut found = Vec::new();
     compare("", old, &new, &mut found);
     let more = found.len().saturating_sub(MOST_CHANGES);

@@ -32,7 +32,7 @@ pub fn saved(planned: &Planned<'_>) -> SavedPlan {
                 levels: variant.levels.to_vec(),
                 identity: variant.identity.to_string(),
                 reason: variant.reason.clone(),
-                spec: secrets::redacted(resolved.spec),
+                spec: secrets::redacted(resolved.spec, &resolved.names),
                 vars: secrets::redacted_vars(resolved.names),
             }
         })

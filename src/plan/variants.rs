@@ -190,7 +190,7 @@ pub(super) fn resolve_all(
                 let identity = identity::of(&resolved.spec);
                 let reason = match history.get(&id) {
                     Some(VariantHistory { elsewhere: Some(difference), .. }) => Reason::Elsewhere(difference.clone()),
-                    Some(past) if past.identity != identity => Reason::Stale(identity::changes(&past.spec, &resolved.spec)),
+                    Some(past) if past.identity != identity => Reason::Stale(identity::changes(&past.spec, &resolved)),
                     Some(_) => Reason::UpToDate,
                     None => Reason::New,
                 };

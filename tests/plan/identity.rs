@@ -234,6 +234,39 @@ workload:
     assert_eq!(found[0].1, "stale (workload.environment.PLAIN: seen -> shown)");
 }
 
+/// A secret goes where templates and people put it: into files, glued to an option, into headers and addresses.
+#[test]
+fn the_value_of_a_secret_is_gone_wherever_it_stands() {
+    let text = r#"
+matrix: {api_token: [alpha-1, alpha-2]}
+vars: {db_password: hunter2, pin_key: abc, dsn: 'root:{{ db_password }}@db'}
+workload:
+  image: tool
+  working_dir: /abc
+  environment: {PLAIN: 'at {{ api_token }}', DSN: '{{ dsn }}', PIN: abc, PIN2: abcd}
+  command: [run, '-p{{ db_password }}', -token, beta-1, 'X-Api-Key: beta-2', sh, -c, "curl -H 'X-Secret: beta 3' -d {{ api_token }} x; go TOKEN: beta-4"]
+  files: [{target: /etc/app.conf, content: "password {{ db_password }} beta-1"}]
+  warmup: {command: 'warm --auth=beta-1 -p{{ db_password }}'}
+"#;
+    let saved = saved_plan(text);
+    let variant = &saved.variants[0];
+    let json = serde_json::to_string(&(&variant.spec, &variant.vars)).expect("a spec");
+    for value in ["hunter2", "alpha-1", "beta"] {
+        assert!(!json.contains(value), "{value}: {json}");
+    }
+    let unit = &variant.spec.workloads[0].unit;
+    let command = ["run", "-p***", "-token", "***", "X-Api-Key: ***", "sh", "-c", "curl -H 'X-Secret: ***' -d *** x; go TOKEN: ***"];
+    assert_eq!(unit.command, command);
+    assert_eq!(unit.files[0].content, "password *** ***");
+    // Three letters are a secret only where nothing else stands.
+    assert_eq!(unit.working_dir.as_deref(), Some("/abc"));
+    let environment: Vec<&str> = unit.environment.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(environment, ["root:***@db", "***", "abcd", "at ***"]);
+    assert_eq!(variant.vars["dsn"], "root:***@db");
+    let (found, _) = reasons(&text.replace("hunter2", "hunter3"), &done(text, 10), &Options::default());
+    assert_eq!(found[0].1, "stale (a value that is not recorded)");
+}
+
 #[test]
 fn a_long_list_of_changes_is_counted() {
     let text = "workload: {image: tool, command: run, environment: {A: a, B: a, C: a, D: a, E: a, F: a}}\n";
