@@ -33,6 +33,21 @@ fn undefined_names_have_a_place_and_the_nearest_name() {
 }
 
 #[test]
+fn a_host_process_has_the_hosts_own_files() {
+    let refused =
+        |text: &str| wrong(text).into_iter().map(|said| said.split(';').next().unwrap_or_default().to_owned()).collect::<Vec<_>>();
+    for (key, value) in [("image", "tool"), ("build", "."), ("build", "{context: .}"), ("archive", "a.tar")] {
+        let expected =
+            format!("1:{}: `{key}` cannot be honoured with `on: host`: a host process runs the host's own files", 38 + key.len());
+        let text = format!("workload: {{on: host, command: run, {key}: {value}}}\n");
+        assert_eq!(refused(&text), [expected], "{text}");
+    }
+    let mixed = "matrix: {where: {in: , out: {workload: {on: host, image: ~}}}}\nworkload: {image: tool, command: run}\n";
+    assert_eq!(wrong(mixed), Vec::<String>::new());
+    assert_eq!(wrong("workload: {on: host, command: run, pack: [/bin/true]}\n"), Vec::<String>::new());
+}
+
+#[test]
 fn vars_use_factors_and_vars_before_them() {
     let text = "matrix: {size: [2, 3.10]}\nvars: {double: '{{ size * 2 }}', text: 'n={{ double }}', tag: 'v{{ size }}'}\n\
                 workload: {image: 'tool:{{ tag }}', command: [run, '{{ text }}', '{{ double }}']}\n";

@@ -25,6 +25,9 @@ const CONTAINER_ONLY: &[&str] = &[
     "entrypoint",
 ];
 
+/// Sources of files that a host process does not see; those of `pack` are the host's own.
+const IMAGES: &[&str] = &["image", "build", "archive"];
+
 pub(super) fn unit(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> UnitSpec {
     let place = match problems.some_text(tree, "on").as_deref() {
         Some("host") => Place::Host,
@@ -43,6 +46,17 @@ pub(super) fn unit(tree: &Tree, context: &Context<'_>, problems: &mut Problems) 
         for key in CONTAINER_ONLY {
             if let Some(value) = tree.get(key).filter(|v| !v.is_null()) {
                 problems.error(value, format!("`{key}` cannot be honoured with `on: host`: a host process has no container"));
+            }
+        }
+        for key in IMAGES {
+            if let Some(value) = tree.get(key).filter(|v| !v.is_null()) {
+                problems.error(
+                    value,
+                    format!(
+                        "`{key}` cannot be honoured with `on: host`: a host process runs the host's own files; give `pack`, or `{key}: null` \
+                         where it runs on the host"
+                    ),
+                );
             }
         }
     }
@@ -72,7 +86,7 @@ fn image(tree: &Tree, place: Place, context: &Context<'_>, problems: &mut Proble
     if !pack.is_empty() {
         sources.push(ImageSpec::Pack(pack.into_iter().map(PathBuf::from).collect()));
     }
-    match tree.get("build") {
+    match tree.get("build").filter(|build| !build.is_null()) {
         None => {}
         Some(short @ Tree { node: Node::Scalar(_), .. }) => {
             sources.push(ImageSpec::Build { context: problems.text(short).into(), dockerfile: "Dockerfile".into(), args: Vec::new() });
