@@ -61,16 +61,25 @@ impl Store {
         }
     }
 
-    /// Makes the folder of a new run with its plan in it; the plan is complete on disk when this returns.
+    /// Makes the folder of a new run with its plan in it; both are on disk for good when this returns.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// [`RecordError::Taken`] when there is a run of this name: nothing of it was touched. Else when it cannot be written.
     pub fn create_run(&self, name: &str, plan: &SavedPlan) -> Result<RunFolder, RecordError> {
-        let folder = self.folder.join("runs").join(name);
-        fs::create_dir_all(&folder).map_err(io("make the run's folder"))?;
+        let runs = self.folder.join("runs");
+        let folder = runs.join(name);
+        fs::create_dir_all(&runs).map_err(io("make the runs' folder"))?;
+        fs::create_dir(&folder).map_err(|error| match error.kind() {
+            std::io::ErrorKind::AlreadyExists => RecordError::Taken { name: name.to_owned() },
+            _ => io("make the run's folder")(error),
+        })?;
         let mut text = serde_json::to_vec_pretty(plan).expect("a plan is plain data");
         text.push(b'\n');
         write_atomically(&folder.join("plan.json"), &text)?;
+        // Names are on disk when their folder is.
+        for named in [&folder, &runs] {
+            fs::File::open(named).and_then(|folder| folder.sync_all()).map_err(io("sync the run's folder"))?;
+        }
         Ok(RunFolder { folder })
     }
 }

@@ -59,6 +59,12 @@ pub enum RecordError {
         /// Where we looked.
         path: PathBuf,
     },
+    /// A run of this name is there already; another name may be free.
+    #[error("there is a run `{name}` already")]
+    Taken {
+        /// The run's name.
+        name: String,
+    },
     /// Another process is measuring this experiment.
     #[error("`{experiment}` is being run by another process: wait for it, or stop it")]
     Busy {

@@ -42,8 +42,8 @@ pub fn keep(folder: &RunFolder, trial: &str, unit: &str, stream: &str, bytes: &[
         let mut encoder = flate2::GzBuilder::new().mtime(0).write(file, flate2::Compression::default());
         encoder.write_all(head)?;
         encoder.write_all(tail)?;
-        encoder.finish()?;
-        Ok(())
+        // The journal's line that names the file is synced after this: it must not name what a power cut took.
+        encoder.finish()?.sync_all()
     };
     write().map_err(io("keep a command's output"))?;
     record.file = Some(name);

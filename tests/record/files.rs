@@ -123,4 +123,7 @@ fn a_run_begins_with_its_whole_plan() {
         plan.variants.iter().map(|v| &v.identity).collect::<Vec<_>>()
     );
     assert_eq!(store.runs().expect("runs"), [run.path()]);
+    let again = store.create_run("2026-11-30-h1-0a1b2c", &plan).expect_err("the name is taken");
+    assert!(matches!(&again, RecordError::Taken { name } if name == "2026-11-30-h1-0a1b2c"), "{again}");
+    assert_eq!(std::fs::read_to_string(run.path().join("plan.json")).expect("plan"), text, "and nothing of it was touched");
 }
