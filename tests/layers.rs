@@ -87,6 +87,55 @@ fn code(text: &str) -> String {
         .join("\n")
 }
 
+/// Every path that an import names, one by one: `use std::{fs, path::Path as P};` gives `std::fs` and `std::path::Path`.
+fn imported(code: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("use ") {
+        if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+            continue;
+        }
+        let tree = code[at + 4..].split(';').next().unwrap_or_default();
+        expand("", tree, &mut found);
+    }
+    found
+}
+
+/// Adds the paths of one tree of an import below `prefix`.
+fn expand(prefix: &str, tree: &str, found: &mut Vec<String>) {
+    let tree = tree.trim();
+    let Some((head, group)) = tree.split_once('{') else {
+        if !tree.is_empty() {
+            found.push(format!("{prefix}{}", tree.split_whitespace().next().unwrap_or_default()));
+        }
+        return;
+    };
+    let below = format!("{prefix}{}", head.trim());
+    let inner = group.trim_end().strip_suffix('}').unwrap_or(group);
+    let (mut depth, mut start) = (0, 0);
+    for (at, c) in inner.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                expand(&below, &inner[start..at], found);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    expand(&below, &inner[start..], found);
+}
+
+/// The most `super::` in a row.
+fn climb(code: &str) -> usize {
+    let mut most = 0;
+    for (at, _) in code.match_indices("super") {
+        let steps = code[at..].split("::").take_while(|part| part.trim() == "super").count();
+        most = most.max(steps);
+    }
+    most
+}
+
 /// The identifiers that follow `marker` wherever it stands as a whole word.
 fn words_after(text: &str, marker: &str) -> Vec<String> {
     let mut found = Vec::new();
@@ -129,6 +178,12 @@ fn breaches(files: &[(String, String)]) -> Vec<String> {
             continue;
         };
         let code = code(text);
+        // Grouped imports are looked at as if each stood alone.
+        let code = format!("{code}\n{}", imported(&code).join("\n"));
+        let depth = name.trim_end_matches("/mod").split('/').count();
+        if climb(&code) >= depth.min(3) {
+            found.push(format!("{name}: `super` leaves the room, or climbs where `crate::` says more"));
+        }
         for target in words_after(&code, "crate::") {
             match layer.get(target.as_str()) {
                 _ if target == room => {}
@@ -192,6 +247,13 @@ fn the_check_fails_when_a_wall_is_broken() {
         ("report/tables/trials", "let x = plotters::prelude::RED;", "belongs to"),
         ("plan/order", "let now = std::time::Instant::now();", "is pure"),
         ("measure/parsers/ab", "std::fs::read(path)", "is pure"),
+        ("plan/order", "use std::{fs, path::Path};", "is pure"),
+        ("plan/order", "use std::{collections::{BTreeMap, HashMap}, time::{Duration, SystemTime}};", "is pure"),
+        ("plan/order", "use std::{\n    path::Path,\n    process,\n};", "is pure"),
+        ("report/page", "use {std::path::Path, crate::record::Store};", "not below"),
+        ("report/tables/cells", "use super::super::super::record::x;", "leaves the room"),
+        ("plan/order", "use super::super::{record, engine};", "leaves the room"),
+        ("plan/mod", "super::record::load()", "leaves the room"),
     ];
     for (name, text, expected) in table {
         let found = broken(name, text);
@@ -201,6 +263,8 @@ fn the_check_fails_when_a_wall_is_broken() {
         ("plan/order", "use crate::model::plan::Plan; // crate::cli is not imported"),
         ("execute/mod", "use crate::{engine::Engine, model::{plan::Plan, spec::TrialSpec}};"),
         ("engine/docker/mod", "use bollard::Docker;"),
+        ("plan/order", "use std::{collections::BTreeMap, fmt::{self, Write as _}, time::Duration};"),
+        ("plan/bind/render", "use super::super::order; use super::scope;"),
     ];
     for (name, text) in fine {
         assert_eq!(broken(name, text), Vec::<String>::new(), "{name}");
