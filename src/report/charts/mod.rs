@@ -1,12 +1,12 @@
 //! Charts: one file per kind, drawn with plotters over an anti-aliased raster of our own. Plain values in, PNG bytes out.
 //!
-//! From the paper upwards: `raster` and `font` put shapes and letters on pixels, `png` encodes them, `canvas` speaks logical
+//! From the paper upwards: `raster`, `stamp` and `font` put shapes, points and letters on pixels, `png` encodes them, `canvas` speaks logical
 //! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
 //! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes; `ideal` is the line of perfect scaling. A kind
 //! ([`Scaling`], [`Strip`]) only says what stands where.
 //!
 //! House rules: Okabe-Ito colours with a shape beside each, the baseline black and its control grey, labels at the things
-//! they name, every trial a visible point, bars only from zero, text never below 14 logical pixels unless rows would
+//! they name, every trial a visible point (of hundreds in one row, those that coincide are one), bars only from zero, text never below 14 logical pixels unless rows would
 //! overlap, n and the kind of interval named on the picture. Equal input gives equal bytes.
 
 mod canvas;
@@ -19,6 +19,7 @@ mod png;
 mod raster;
 mod scale;
 mod scaling;
+mod stamp;
 mod strip;
 mod swarm;
 mod text;

@@ -4,10 +4,12 @@
 //! It draws what it is told and knows no charts. Coordinates outside the surface are legal and clipped.
 
 use super::font::{Fonts, Weight};
+use super::stamp::Stamp;
 use plotters_backend::text_anchor::{HPos, VPos};
 use plotters_backend::{
     BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontStyle, FontTransform,
 };
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform};
 
@@ -19,18 +21,23 @@ const DESCENT: f32 = 0.25;
 /// Beyond this many pixels nothing can be seen, and the rasteriser's own arithmetic would suffer.
 const FAR: i32 = 30_000;
 
+/// Radius in pixels up to which circles are points that come back again and again.
+const LARGEST_STAMP: u32 = 64;
+
 type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 /// A pixel map that plotters can draw on. Drawing never fails.
 pub(super) struct Raster<'a> {
     pixels: &'a mut Pixmap,
     fonts: &'a Fonts,
+    /// By radius.
+    stamps: BTreeMap<u32, Option<Stamp>>,
 }
 
 impl<'a> Raster<'a> {
     /// Draws on `pixels` with the faces of `fonts`.
     pub(super) fn new(pixels: &'a mut Pixmap, fonts: &'a Fonts) -> Self {
-        Self { pixels, fonts }
+        Self { pixels, fonts, stamps: BTreeMap::new() }
     }
 
     fn fill(&mut self, path: Option<Path>, color: BackendColor, transform: Transform) {
@@ -121,6 +128,13 @@ impl DrawingBackend for Raster<'_> {
     }
 
     fn draw_circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, fill: bool) -> Drawn {
+        if fill && style.color().alpha >= 1.0 && radius <= LARGEST_STAMP {
+            let at = (center.0.clamp(-FAR, FAR), center.1.clamp(-FAR, FAR));
+            if let Some(stamp) = self.stamps.entry(radius).or_insert_with(|| Stamp::new(radius)) {
+                stamp.press(self.pixels, at, style.color().rgb);
+            }
+            return Ok(());
+        }
         let (x, y) = near(center);
         let path = PathBuilder::from_circle(x, y, radius as f32);
         if fill {

@@ -161,7 +161,8 @@ impl Scaling {
         let mut entries = vec![words(Sign::Words, &frame::count_words(self.cells().map(|cell| cell.points.len()), "level"))];
         let all = || self.cells().flat_map(|cell| &cell.points);
         if all().any(|point| !point.tainted) {
-            entries.push(words(Sign::Trial, "one trial"));
+            let crowd = self.cells().any(|cell| swarm::is_crowd(cell.points.len()));
+            entries.push(words(Sign::Trial, if crowd { "one trial, or several that coincide" } else { "one trial" }));
         }
         if all().any(|point| point.tainted) {
             entries.push(words(Sign::Tainted, "tainted trial"));
@@ -288,7 +289,10 @@ impl Plan<'_> {
             let half = own.map(|(_, offset)| offset.abs()).fold(0.0, f32::max) + size + 6.0;
             self.draw_cell(canvas, cell, half, self.color(place))?;
         }
-        for (((place, point), y), offset) in trials.into_iter().zip(places).zip(offsets) {
+        let looks: Vec<(usize, bool)> = trials.iter().map(|(place, point)| (*place, point.tainted)).collect();
+        let drawn = swarm::drawn(&places, &offsets, &looks, size);
+        let all = trials.into_iter().zip(places).zip(offsets).zip(drawn);
+        for (((place, point), y), offset) in all.filter_map(|(trial, drawn)| drawn.then_some(trial)) {
             let x = self.spot(value, point.value).0 + offset;
             canvas.mark(palette::shape(place), (x, y), size, self.color(place), point.tainted)?;
         }

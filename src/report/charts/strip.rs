@@ -136,7 +136,8 @@ impl Strip {
         let mut entries = vec![words(Sign::Words, &frame::count_words(self.rows.iter().map(|row| row.points.len()), "variant"))];
         let all = || self.rows.iter().flat_map(|row| &row.points);
         if all().any(|point| !point.tainted) {
-            entries.push(words(Sign::Trial, "one trial"));
+            let crowd = self.rows.iter().any(|row| swarm::is_crowd(row.points.len()));
+            entries.push(words(Sign::Trial, if crowd { "one trial, or several that coincide" } else { "one trial" }));
         }
         if all().any(|point| point.tainted) {
             entries.push(words(Sign::Tainted, "tainted trial"));
@@ -303,8 +304,11 @@ impl Plan<'_> {
         let points: Vec<&Point> = row.points.iter().filter(|point| point.value.is_finite()).collect();
         let places: Vec<f32> = points.iter().map(|point| self.x(point.value)).collect();
         let reach = (self.pitch * 0.46 - size).clamp(0.0, 20.0);
-        for ((point, x), offset) in points.iter().zip(&places).zip(swarm::offsets(&places, size * 2.1, reach)) {
-            canvas.mark(Shape::Circle, (*x, y + offset), size, color, point.tainted)?;
+        let offsets = swarm::offsets(&places, size * 2.1, reach);
+        let looks: Vec<bool> = points.iter().map(|point| point.tainted).collect();
+        let drawn = swarm::drawn(&places, &offsets, &looks, size);
+        for (((x, offset), tainted), _) in places.iter().zip(offsets).zip(looks).zip(drawn).filter(|(_, drawn)| *drawn) {
+            canvas.mark(Shape::Circle, (*x, y + offset), size, color, tainted)?;
         }
         Ok(())
     }
