@@ -75,8 +75,13 @@ pub fn add_variant(results: &mut Results, text: &str, workloads: &[&str]) -> usi
         files: Vec::new(),
         container: ContainerSpec::default(),
     };
-    let workload =
-        |name: &&str| WorkloadSpec { name: (*name).into(), unit: unit.clone(), parse: Vec::new(), timeout: Duration::from_secs(60) };
+    let workload = |name: &&str| WorkloadSpec {
+        name: (*name).into(),
+        unit: unit.clone(),
+        parse: Vec::new(),
+        warmup: None,
+        timeout: Duration::from_secs(60),
+    };
     let level = if copy { 0 } else { u32::try_from(factor.levels.len() - 1).expect("few levels") };
     results.variants.push(SavedVariant {
         id: format!("{}={text}", factor.name),
@@ -442,6 +447,30 @@ fn cautions_name_short_windows_and_failures() {
     assert!(said[1].starts_with("1 of 7 trials failed; no number holds them") && said[1].ends_with("`f=v`"), "{said:?}");
     assert_eq!(said.len(), 2);
     assert_eq!(too_short(&results).into_iter().collect::<Vec<_>>(), [1]);
+}
+
+#[test]
+fn a_fifth_of_the_blocks_may_fail_and_no_more() {
+    let doubled: Vec<f64> = B2.iter().zip([1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0, 1.01]).map(|(b, e)| 2.0 * b * e).collect();
+    let mut results = of(B2, &[("v", &doubled)]);
+    // Blocks 9 and 10: the variant failed in one, the baseline in the other. 2 of 10 is a fifth.
+    for (variant, block) in [(1, 9), (0, 10)] {
+        let mut failed = row(&results, variant, block, &[]);
+        fail(&mut failed, Phase::Measure, "exit code 1");
+        let replaced = ResultRow { superseded: true, row: TrialRow { block: 20, ..failed.row.clone() }, ..failed.clone() };
+        results.rows.extend([failed, replaced]);
+    }
+    let fifth = analyse(&results);
+    assert_eq!((effect(&fifth, 1).verdict, fifth.comparisons[0].lost), (Verdict::Different, None));
+    // Both sides of one block are one block: 3 of 11 are more than a fifth.
+    for variant in [0, 1] {
+        let mut failed = row(&results, variant, 11, &[]);
+        fail(&mut failed, Phase::Measure, "exit code 1");
+        results.rows.push(failed);
+    }
+    let more = analyse(&results);
+    assert_eq!((effect(&more, 1).verdict, more.comparisons[0].lost), (Verdict::Undecided, Some((3, 11))));
+    assert_eq!(effect(&more, 1).ratio, effect(&fifth, 1).ratio, "the number stays");
 }
 
 #[test]

@@ -5,11 +5,10 @@ use super::holm::{benjamini_hochberg, holm};
 use super::observed::Observed;
 use super::paired::Paired;
 use super::verdict::{distrusted, verdict};
-use crate::model::estimate::{Comparison, Effect, Subject, Verdict};
-use crate::model::experiment::Design;
+use crate::model::estimate::{Comparison, Subject, Verdict};
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The comparisons with what the cautions need to know about them.
 #[derive(Default)]
@@ -44,8 +43,9 @@ pub fn primary(results: &Results) -> Option<usize> {
     carried.or(Some(declared))
 }
 
-/// Makes every comparison: family first, then the A/A control, workload pairs, and the exploratory metrics.
-pub(super) fn compare(results: &Results, observed: &Observed) -> Found {
+/// Makes every comparison: family first, then the A/A control, workload pairs, and the exploratory metrics. The windows of the variants
+/// in `short` are too short to trust.
+pub(super) fn compare(results: &Results, observed: &Observed, short: &BTreeSet<usize>) -> Found {
     let mut found = Found::default();
     let Some(primary) = primary(results) else { return found };
     if results.baseline >= results.variants.len() {
@@ -58,7 +58,11 @@ pub(super) fn compare(results: &Results, observed: &Observed) -> Found {
     let against_baseline = |metric: usize, variant: usize| Question {
         metric,
         subject: Subject::Variant(variant),
-        paired: Paired::of(observed.cell(metric, variant), observed.cell(metric, results.baseline)),
+        paired: Paired::of(
+            observed.cell(metric, variant),
+            observed.cell(metric, results.baseline),
+            observed.failed(variant).union(observed.failed(results.baseline)).count(),
+        ),
     };
 
     let family = others(false).into_iter().map(|variant| against_baseline(primary, variant)).collect::<Vec<_>>();
@@ -79,6 +83,12 @@ pub(super) fn compare(results: &Results, observed: &Observed) -> Found {
     let questions = exploratory.flat_map(|metric| others(false).into_iter().map(move |variant| (metric, variant)));
     let questions = questions.map(|(metric, variant)| against_baseline(metric, variant)).collect();
     answers.extend(found.answer(results, questions, Correction::BenjaminiHochberg));
+    for comparison in &mut answers {
+        comparison.too_short = match comparison.subject {
+            Subject::Variant(variant) => short.contains(&variant) || short.contains(&results.baseline),
+            Subject::Workloads { variant, .. } => short.contains(&variant),
+        };
+    }
     found.comparisons = answers;
     found
 }
@@ -110,8 +120,12 @@ impl Found {
             self.note(&question);
             let Some(mut effect) = effect else { continue };
             effect.p_adjusted = p_adjusted;
-            effect.verdict = conclude(&question.paired, &effect, p_adjusted.or(*p), &results.design);
-            answers.push(Comparison { metric: results.metrics[question.metric].name.clone(), subject: question.subject, effect });
+            let lost = question.paired.lost();
+            if lost.is_none() {
+                effect.verdict = verdict(&effect, p_adjusted.or(*p), &results.design);
+            }
+            let metric = results.metrics[question.metric].name.clone();
+            answers.push(Comparison { metric, subject: question.subject, effect, too_short: false, lost });
         }
         answers
     }
@@ -127,10 +141,6 @@ impl Found {
             *self.constant.entry(question.metric).or_default() += 1;
         }
     }
-}
-
-fn conclude(paired: &Paired, effect: &Effect, p: Option<f64>, design: &Design) -> Verdict {
-    if paired.is_selected() { Verdict::Undecided } else { verdict(effect, p, design) }
 }
 
 fn adjust(tested: &[Option<f64>], correction: Correction) -> Vec<Option<f64>> {
@@ -172,7 +182,7 @@ fn workload_pairs(results: &Results, observed: &Observed, primary: usize, varian
         .map(|metric| Question {
             metric,
             subject: Subject::Workloads { variant, against: results.metrics[first].name.clone() },
-            paired: Paired::of(observed.cell(metric, variant), observed.cell(first, variant)),
+            paired: Paired::of(observed.cell(metric, variant), observed.cell(first, variant), observed.failed(variant).len()),
         })
         .collect()
 }

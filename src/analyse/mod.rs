@@ -41,7 +41,7 @@ pub fn analyse(results: &Results) -> Analysis {
             levels.extend(level(values).map(|estimate| LevelRow { variant, metric, estimate }));
         }
     }
-    let found = families::compare(results, &observed);
+    let found = families::compare(results, &observed, &too_short(results));
     let cautions = cautions::cautions(results, &observed, &found);
     Analysis { levels, comparisons: found.comparisons, cautions }
 }

@@ -2,7 +2,7 @@
 
 use crate::model::outcome::Outcome;
 use crate::model::results::{ResultRow, Results};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// What pairs two observations: the index of the run, and the block in it.
 pub(super) type Key = (usize, u32);
@@ -10,6 +10,7 @@ pub(super) type Key = (usize, u32);
 /// The values that count, by metric and variant, each list in the order of its keys.
 pub(super) struct Observed {
     cells: Vec<Vec<(Key, f64)>>,
+    failed: Vec<BTreeSet<Key>>,
     variants: usize,
 }
 
@@ -19,7 +20,11 @@ impl Observed {
         let variants = results.variants.len();
         let metrics: HashMap<&str, usize> = results.metrics.iter().enumerate().map(|(index, m)| (m.name.as_str(), index)).collect();
         let mut cells: Vec<Vec<(Key, f64)>> = vec![Vec::new(); variants * results.metrics.len()];
+        let mut failed = vec![BTreeSet::new(); variants];
         for row in &results.rows {
+            if let Some(variant) = fails(row).filter(|variant| *variant < variants) {
+                failed[variant].insert((row.run, row.row.block));
+            }
             let Some(variant) = counts(row).filter(|variant| *variant < variants) else { continue };
             for observation in row.row.metrics.iter().filter(|observation| observation.value.is_finite()) {
                 if let Some(metric) = metrics.get(observation.name.as_str()) {
@@ -37,16 +42,26 @@ impl Observed {
                 same
             });
         }
-        Self { cells, variants }
+        Self { cells, failed, variants }
     }
 
     /// The values of one metric in one variant.
     pub(super) fn cell(&self, metric: usize, variant: usize) -> &[(Key, f64)] {
         &self.cells[metric * self.variants + variant]
     }
+
+    /// The keys of the trials of one variant that failed for good.
+    pub(super) fn failed(&self, variant: usize) -> &BTreeSet<Key> {
+        &self.failed[variant]
+    }
 }
 
 /// The variant for which a row counts: it ended well, no later attempt replaced it, and the design still has what it ran.
 pub(super) fn counts(row: &ResultRow) -> Option<usize> {
     row.variant.filter(|_| row.row.outcome == Outcome::Ok && !row.superseded)
+}
+
+/// The variant for which a row is a loss: it failed, and no later attempt replaced it.
+fn fails(row: &ResultRow) -> Option<usize> {
+    row.variant.filter(|_| row.row.outcome == Outcome::Failed && !row.superseded)
 }

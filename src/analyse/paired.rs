@@ -22,11 +22,13 @@ pub(super) struct Paired {
     pub(super) sd: f64,
     /// Pairs without a ratio, because a value is zero or negative.
     pub(super) nonpositive: usize,
+    /// Blocks without a pair, because a trial of either side failed.
+    pub(super) failed: usize,
 }
 
 impl Paired {
-    /// Pairs `over` with `under` by key, both in the order of their keys.
-    pub(super) fn of(over: &[(Key, f64)], under: &[(Key, f64)]) -> Self {
+    /// Pairs `over` with `under` by key, both in the order of their keys; in `failed` blocks a trial of either side failed.
+    pub(super) fn of(over: &[(Key, f64)], under: &[(Key, f64)], failed: usize) -> Self {
         let mut logs = Vec::with_capacity(over.len());
         let mut nonpositive = 0;
         for (key, value) in over {
@@ -42,7 +44,7 @@ impl Paired {
         let mean = logs.iter().sum::<f64>() / n.max(1) as f64;
         let squares: f64 = logs.iter().map(|d| (d - mean).powi(2)).sum();
         let sd = if n < 2 { 0.0 } else { (squares / (n - 1) as f64).sqrt() };
-        Self { n, mean, sd, nonpositive }
+        Self { n, mean, sd, nonpositive, failed }
     }
 
     /// Whether at least two pairs all have one ratio, so that nothing can be tested.
@@ -50,9 +52,12 @@ impl Paired {
         self.n >= 2 && self.sd <= ROUNDING
     }
 
-    /// Whether more than a fifth of the pairs has no ratio: what is left was selected by its value, so no verdict is given.
-    pub(super) fn is_selected(&self) -> bool {
-        self.nonpositive * 5 > self.nonpositive + self.n
+    /// The blocks that have no ratio, and all blocks, when those are more than a fifth: what is left was selected, often by its
+    /// value, so no verdict is given.
+    pub(super) fn lost(&self) -> Option<(usize, usize)> {
+        let lost = self.nonpositive + self.failed;
+        let all = lost + self.n;
+        (lost * 5 > all).then_some((lost, all))
     }
 
     /// The effect before any correction, undecided until a rule is applied; none without pairs. `alpha` is the level of the

@@ -78,6 +78,11 @@ pub struct Comparison {
     pub subject: Subject,
     /// The effect.
     pub effect: Effect,
+    /// Whether one side was measured over windows that are too short: its verdict is what the numbers alone would say.
+    pub too_short: bool,
+    /// Where more than a fifth of the blocks has no ratio, because a trial failed or a value is zero or negative, and the verdict is
+    /// undecided for that reason: how many, and of how many.
+    pub lost: Option<(usize, usize)>,
 }
 
 /// The two kinds of comparison.

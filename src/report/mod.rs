@@ -10,6 +10,12 @@ pub mod templates;
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
 
+/// The CSV files, in the order in which they are made.
+const TABLES: [&str; 5] = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv"];
+
+/// The page.
+const PAGE: &str = "README.md";
+
 /// A report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -38,22 +44,28 @@ pub fn render(
     template: Option<&str>,
 ) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
     let mut files = Vec::new();
-    let tables: [(&str, Vec<u8>); 5] = [
-        ("trials.csv", tables::trials_csv(results)),
-        ("summary.csv", tables::summary_csv(results, analysis)),
-        ("effects.csv", tables::effects_csv(results, analysis)),
-        ("factors.csv", tables::factors_csv(results)),
-        ("metrics.csv", tables::metrics_csv(results)),
+    let tables = [
+        tables::trials_csv(results),
+        tables::summary_csv(results, analysis),
+        tables::effects_csv(results, analysis),
+        tables::factors_csv(results),
+        tables::metrics_csv(results),
     ];
-    files.extend(tables.map(|(name, bytes)| (name.to_owned(), bytes)));
+    files.extend(TABLES.iter().map(ToString::to_string).zip(tables));
     let mut references = Vec::new();
     for drawn in gallery::draw(results, analysis, fonts)? {
         references.push(page::ChartRef { file: drawn.file.clone(), alt: drawn.alt });
         files.push((drawn.file, drawn.png));
     }
     let page = page::page(results, analysis, &references, template)?;
-    files.push(("README.md".to_owned(), page.into_bytes()));
+    files.push((PAGE.to_owned(), page.into_bytes()));
     Ok(files)
+}
+
+/// Whether a report makes files of such a name beside its page: what stands there under one, and is not made, is of an earlier report.
+#[must_use]
+pub fn makes(name: &str) -> bool {
+    TABLES.contains(&name) || name == PAGE || gallery::is_chart(name)
 }
 
 /// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and without the

@@ -1,6 +1,6 @@
 //! The page of a report: `README.md` beside the charts and the CSV files, made to be read on a forge.
 
-use super::templates::markdown::{link, sentence, text};
+use super::templates::markdown::{inline, link, sentence, text};
 use super::templates::view::{Chart, View};
 use super::templates::{self, Form, TemplateError};
 use crate::analyse::too_short;
@@ -44,7 +44,7 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
     let (levels, other_levels) = templates::levels(results, analysis);
     let title = if results.presentation.title.is_empty() { &results.experiment } else { &results.presentation.title };
     View {
-        title: text(title),
+        title: inline(title),
         question: text(&results.presentation.question),
         alert: if too_short(results).is_empty() { "WARNING" } else { "CAUTION" }.to_owned(),
         cautions: analysis.cautions.iter().map(|caution| capital(&sentence(caution))).collect(),

@@ -108,11 +108,18 @@ impl Gallery<'_> {
     fn label(&self, variant: usize) -> String {
         let found = &self.results.variants[variant];
         let varied = self.results.factors.iter().zip(&found.levels).filter(|(factor, _)| factor.levels.len() > 1);
-        let words: Vec<String> = varied
+        let mut words: Vec<String> = varied
             .filter_map(|(factor, level)| Some(format!("{}={}", factor.name, factor.levels.get(usize::try_from(*level).ok()?)?)))
             .collect();
+        // As in the ids of the page.
+        words.sort();
         if words.is_empty() { found.id.clone() } else { words.join(", ") }
     }
+}
+
+/// Whether a file has a name that charts get here; a person's own picture beside them has another.
+pub(super) fn is_chart(name: &str) -> bool {
+    name.strip_suffix(".png").is_some_and(|stem| ["-by-", "-trials", "-workloads"].iter().any(|part| stem.contains(part)))
 }
 
 /// A metric's or factor's name as part of a file's name.

@@ -1,21 +1,19 @@
 //! The trials, levels and ratios of the metrics that are drawn, read once from the results.
 
 use crate::analyse::too_short;
-use crate::model::estimate::{Analysis, Effect, Estimate, Subject};
+use crate::model::estimate::{Analysis, Comparison, Estimate, Subject};
 use crate::model::outcome::Outcome;
 use crate::model::results::Results;
 use crate::report::charts::Point;
 use crate::report::templates::number;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 /// Everything that charts show of the results, by metric and variant.
 pub(super) struct Observed<'r> {
     points: HashMap<(usize, usize), Vec<Point>>,
     levels: HashMap<(usize, usize), &'r Estimate>,
-    against_baseline: HashMap<(usize, usize), &'r Effect>,
-    against_workload: HashMap<(usize, usize), &'r Effect>,
-    short: BTreeSet<usize>,
-    baseline: usize,
+    against_baseline: HashMap<(usize, usize), &'r Comparison>,
+    against_workload: HashMap<(usize, usize), &'r Comparison>,
     /// Where the numbers come from, in one line.
     pub(super) source: String,
 }
@@ -41,14 +39,13 @@ impl<'r> Observed<'r> {
         for comparison in &analysis.comparisons {
             let Some(metric) = names.get(comparison.metric.as_str()) else { continue };
             match &comparison.subject {
-                Subject::Variant(variant) => against_baseline.insert((*metric, *variant), &comparison.effect),
-                Subject::Workloads { variant, .. } => against_workload.insert((*metric, *variant), &comparison.effect),
+                Subject::Variant(variant) => against_baseline.insert((*metric, *variant), comparison),
+                Subject::Workloads { variant, .. } => against_workload.insert((*metric, *variant), comparison),
             };
         }
-        let short = too_short(results);
-        let source = source(results, counted, clean, !short.is_empty());
+        let source = source(results, counted, clean, !too_short(results).is_empty());
         let levels = analysis.levels.iter().map(|level| ((level.metric, level.variant), &level.estimate)).collect();
-        Self { points, levels, against_baseline, against_workload, short, baseline: results.baseline, source }
+        Self { points, levels, against_baseline, against_workload, source }
     }
 
     pub(super) fn points(&self, metric: usize, variant: usize) -> Vec<Point> {
@@ -61,20 +58,20 @@ impl<'r> Observed<'r> {
 
     /// The ratio to the baseline, as the page writes it; empty without one.
     pub(super) fn ratio(&self, metric: usize, variant: usize) -> String {
-        let short = self.short.contains(&variant) || self.short.contains(&self.baseline);
-        written(self.against_baseline.get(&(metric, variant)).copied(), short)
+        written(self.against_baseline.get(&(metric, variant)).copied())
     }
 
     /// The ratio to the first workload of the same trials; empty without one.
     pub(super) fn ratio_within(&self, metric: usize, variant: usize) -> String {
-        written(self.against_workload.get(&(metric, variant)).copied(), self.short.contains(&variant))
+        written(self.against_workload.get(&(metric, variant)).copied())
     }
 }
 
-fn written(effect: Option<&Effect>, short: bool) -> String {
-    let Some(effect) = effect else { return String::new() };
+fn written(comparison: Option<&Comparison>) -> String {
+    let Some(comparison) = comparison else { return String::new() };
+    let effect = &comparison.effect;
     let ratio = number::ratio(effect.ratio, [effect.low, effect.high]).0;
-    if short { format!("{ratio} (too short)") } else { ratio }
+    if comparison.too_short { format!("{ratio} (too short)") } else { ratio }
 }
 
 fn source(results: &Results, counted: usize, clean: usize, short: bool) -> String {

@@ -101,7 +101,9 @@ impl Gallery<'_> {
     fn others_label(&self, factor: usize, others: &[u32]) -> String {
         let names = self.results.factors.iter().enumerate().filter(|(other, _)| *other != factor).map(|(_, factor)| factor);
         let varied = names.zip(others).filter(|(factor, _)| factor.levels.len() > 1);
-        varied.map(|(factor, level)| format!("{}={}", factor.name, factor.levels[*level as usize])).collect::<Vec<_>>().join(", ")
+        let mut words: Vec<String> = varied.map(|(factor, level)| format!("{}={}", factor.name, factor.levels[*level as usize])).collect();
+        words.sort();
+        words.join(", ")
     }
 }
 

@@ -2,11 +2,12 @@
 
 use super::cells::{Table, computed, text};
 use super::columns;
-use crate::model::estimate::{Analysis, Comparison, Subject};
+use crate::model::estimate::{Analysis, Comparison, Subject, Verdict};
 use crate::model::results::Results;
 
 /// One row per comparison. `baseline` is the variant below the line, or, for two workloads of the same trials, the metric below it;
-/// `low` and `high` are the plain 95 % interval; `p_adjusted` is empty outside a family (the A/A control) and without a test.
+/// `low` and `high` are the plain 95 % interval; `p_adjusted` is empty outside a family (the A/A control) and without a test. A verdict on
+/// windows that are too short says so, and is never just `different`.
 #[must_use]
 pub fn effects_csv(results: &Results, analysis: &Analysis) -> Vec<u8> {
     let mut table = Table::new(&columns::header(&["variant"], &columns::factors(results), &columns::EFFECTS));
@@ -33,7 +34,13 @@ fn row(results: &Results, comparison: &Comparison) -> Option<Vec<String>> {
         optional(effect.low),
         optional(effect.high),
         optional(effect.p_adjusted),
-        effect.verdict.words().to_owned(),
+        verdict(comparison),
     ];
     Some([vec![text(&results.variants.get(variant)?.id)], columns::levels(results, Some(variant)), numbers].concat())
+}
+
+fn verdict(comparison: &Comparison) -> String {
+    let verdict = comparison.effect.verdict;
+    let doubted = comparison.too_short && verdict != Verdict::Undecided;
+    if doubted { format!("{}, too short", verdict.words()) } else { verdict.words().to_owned() }
 }

@@ -149,7 +149,8 @@ pub(in crate::report) fn attested(results: &Results) -> (Vec<Setting>, usize) {
         }
         *count += 1;
     }
-    order.sort_by_key(|((unit, setting, ..), _)| (*unit, *setting));
+    let by_number = |a: &Seen, b: &Seen| leading_number(a.2).total_cmp(&leading_number(b.2));
+    order.sort_by(|(a, _), (b, _)| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| by_number(a, b)).then_with(|| a.cmp(b)));
     let all = order.len();
     let setting = |(seen, attested): (Seen, &Attested)| Setting {
         unit: code(&attested.unit),
@@ -165,10 +166,16 @@ pub(in crate::report) fn attested(results: &Results) -> (Vec<Setting>, usize) {
     (order.into_iter().take(MOST_ROWS).map(setting).collect(), all)
 }
 
+/// The number at the start of a text; texts without one come last.
+fn leading_number(text: &str) -> f64 {
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    text[..end].parse().unwrap_or(f64::INFINITY)
+}
+
 /// The commands that measure again, and that write this page again from the record.
 pub(in crate::report) fn commands(results: &Results) -> Vec<String> {
     let manifest = shell(&format!("experiments/{}.yaml", results.experiment));
-    vec![format!("shakedown run {manifest}"), format!("shakedown report {manifest}")]
+    vec![format!("shakedown run {manifest} --fresh"), format!("shakedown report {manifest}")]
 }
 
 /// The data files beside the page.

@@ -3,6 +3,12 @@
 /// Inline text on one line; safe in a table's cell and at the start of a line.
 #[must_use]
 pub fn text(raw: &str) -> String {
+    not_a_block(inline(raw))
+}
+
+/// Inline text on one line, for a place where no block can begin, such as behind the `#` of a heading.
+#[must_use]
+pub fn inline(raw: &str) -> String {
     let line = one_line(raw);
     let mut escaped = String::with_capacity(line.len());
     let mut previous = None;
@@ -20,7 +26,7 @@ pub fn text(raw: &str) -> String {
         }
         previous = Some(c);
     }
-    not_a_block(escaped)
+    escaped
 }
 
 /// Text in which words between backticks are code, such as a caution; everything else is as in [`text`].
@@ -127,6 +133,7 @@ mod tests {
         for (raw, escaped) in table {
             assert_eq!(text(raw), escaped, "{raw}");
         }
+        assert_eq!(inline("--cpus *x*"), "--cpus \\*x\\*");
     }
 
     #[test]

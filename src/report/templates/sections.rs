@@ -2,15 +2,15 @@
 
 use super::markdown::{code, text};
 use super::number::{self, ABSENT, Scale};
-use super::sentences::{self, is_too_short, workload};
+use super::sentences::{self, workload};
 use super::view::{LevelLine, LevelTable, VerdictRow, VerdictTable};
-use crate::analyse::{primary, too_short};
+use crate::analyse::primary;
 use crate::model::estimate::{Analysis, Comparison, LevelRow, Subject, Verdict};
 use crate::model::metric::Better;
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
-use crate::model::results::Results;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::model::results::{MetricColumn, Results};
+use std::collections::BTreeMap;
 
 /// The kinds of comparison, in the order of the page.
 #[derive(Clone, Copy, PartialEq)]
@@ -28,11 +28,10 @@ pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec
         Subject::Variant(_) if Some(comparison.metric.as_str()) == primary => Kind::Primary,
         Subject::Variant(_) => Kind::Exploratory,
     };
-    let short = too_short(results);
     let table = |wanted: Kind, heading: &str, note: &str| VerdictTable {
         heading: heading.to_owned(),
         note: note.to_owned(),
-        rows: analysis.comparisons.iter().filter(|c| kind(c) == wanted).filter_map(|c| verdict_row(results, c, &short)).collect(),
+        rows: analysis.comparisons.iter().filter(|c| kind(c) == wanted).filter_map(|c| verdict_row(results, c)).collect(),
     };
     let tables = [
         table(
@@ -54,7 +53,7 @@ pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
-fn verdict_row(results: &Results, comparison: &Comparison, short: &BTreeSet<usize>) -> Option<VerdictRow> {
+fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow> {
     let effect = &comparison.effect;
     let metric = results.metrics.iter().find(|metric| metric.name == comparison.metric)?;
     let (subject, against, measured) = match &comparison.subject {
@@ -66,7 +65,8 @@ fn verdict_row(results: &Results, comparison: &Comparison, short: &BTreeSet<usiz
     let (ratio, ends) = number::ratio(effect.ratio, [effect.low, effect.high]);
     let copy = matches!(comparison.subject, Subject::Variant(variant) if results.variants[variant].id.ends_with(AA_SUFFIX));
     let words = if copy { effect.verdict.words().to_owned() } else { sentences::verdict(comparison, metric) };
-    let verdict = match (is_too_short(results, short, &comparison.subject), effect.verdict, words.split_once(" (")) {
+    let verdict = match (comparison.too_short, effect.verdict, words.split_once(" (")) {
+        (true, Verdict::Undecided, _) => "**too short** to trust".to_owned(),
         (true, ..) => format!("**too short** to trust: {words}"),
         (false, Verdict::Undecided, _) => words,
         (false, _, Some((verdict, better))) => format!("**{verdict}** ({better}"),
@@ -146,7 +146,7 @@ fn level_table(results: &Results, metric: usize, levels: &[&LevelRow], tainted: 
             max: bare(estimate.max),
         })
     };
-    let better = match metric.better {
+    let better = match metric.better.filter(|better| metric.declared || !is_declared_otherwise(results, metric, *better)) {
         Some(Better::Higher) => "higher is better",
         Some(Better::Lower) => "lower is better",
         None => "",
@@ -157,6 +157,14 @@ fn level_table(results: &Results, metric: usize, levels: &[&LevelRow], tainted: 
         better: better.to_owned(),
         rows: in_order(results, levels).iter().filter_map(line).collect(),
     })
+}
+
+/// Whether the same is measured of another workload, and declared with another direction: where more of `a.cpu_seconds` is better,
+/// nothing is said of `b.cpu_seconds`.
+fn is_declared_otherwise(results: &Results, metric: &MetricColumn, better: Better) -> bool {
+    let what = |metric: &MetricColumn| metric.name.rsplit('.').next().map(str::to_owned);
+    let same = |other: &&MetricColumn| other.declared && what(other) == what(metric);
+    results.metrics.iter().filter(same).any(|other| other.better.is_some_and(|declared| declared != better))
 }
 
 /// In the order of the product, the A/A copy directly below the baseline.

@@ -1,14 +1,13 @@
 //! The answers in plain words: one sentence per comparison that verdicts are about, for the page and for a terminal.
 
 use super::markdown::{code, one_line};
-use super::number;
+use super::number::{self, Scale};
 use super::undecided;
-use crate::analyse::{primary, too_short};
-use crate::model::estimate::{Analysis, Comparison, Effect, Subject, Verdict};
+use crate::analyse::primary;
+use crate::model::estimate::{Analysis, Comparison, Effect, LevelRow, Subject, Verdict};
 use crate::model::metric::{Better, Unit};
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, Results};
-use std::collections::BTreeSet;
 
 /// A page answers at most this many comparisons in sentences; the tables have all.
 const MOST_ANSWERS: usize = 20;
@@ -44,20 +43,43 @@ impl Form {
 /// The sentences in the order of the comparisons, and how many there would be in all. Exploratory metrics get none.
 pub(in crate::report) fn answers(results: &Results, analysis: &Analysis, form: Form) -> (Vec<String>, usize) {
     let all = answered(results, analysis);
-    let says = Speaker { results, short: too_short(results), form };
+    let says = Speaker { results, form };
     let sentence = |comparison: &&Comparison| {
         let family = all.iter().filter(|other| same_family(other, comparison)).count();
         says.answer(comparison, family)
     };
-    (all.iter().take(MOST_ANSWERS).filter_map(sentence).collect(), all.len())
+    let said: Vec<String> = alone(results, analysis, form).into_iter().chain(all.iter().filter_map(sentence)).collect();
+    let many = said.len();
+    (said.into_iter().take(MOST_ANSWERS).collect(), many)
+}
+
+/// The levels of the declared metrics, where there is one variant only: then they are the answer.
+fn alone(results: &Results, analysis: &Analysis, form: Form) -> Vec<String> {
+    if results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count() != 1 {
+        return Vec::new();
+    }
+    let wanted = |level: &&LevelRow| {
+        let asked = results.metrics.get(level.metric).is_some_and(|metric| metric.declared) || primary(results) == Some(level.metric);
+        level.variant == results.baseline && asked
+    };
+    let sentence = |level: &LevelRow| {
+        let (metric, estimate) = (results.metrics.get(level.metric)?, &level.estimate);
+        let scale = Scale::of(&metric.unit, estimate.median);
+        let ends = [estimate.low, estimate.high].map(|end| end.unwrap_or(estimate.median));
+        let bare = scale.column(&[estimate.median, ends[0], ends[1]]);
+        let unit = if scale.symbol().is_empty() { String::new() } else { format!(" {}", one_line(scale.symbol())) };
+        let interval =
+            if estimate.low.is_some() { format!("95 % interval {} to {}, ", bare(ends[0]), bare(ends[1])) } else { String::new() };
+        Some(format!("{} is {}{unit} (median, {interval}n = {})", form.name(&metric.name), bare(estimate.median), estimate.n))
+    };
+    analysis.levels.iter().filter(wanted).filter_map(sentence).collect()
 }
 
 /// What to do where few blocks leave questions open; empty where that is not the reason, or where a caution says so already.
 pub(in crate::report) fn advice(results: &Results, analysis: &Analysis) -> String {
-    let short = too_short(results);
     let open = |comparison: &&Comparison| {
         let few = (2..undecided::FEW_PAIRS).contains(&comparison.effect.n);
-        few && comparison.effect.verdict == Verdict::Undecided && !is_too_short(results, &short, &comparison.subject)
+        few && comparison.effect.verdict == Verdict::Undecided && !comparison.too_short && comparison.lost.is_none()
     };
     let most = answered(results, analysis).into_iter().filter(open).map(|comparison| comparison.effect.n).max();
     most.map_or_else(String::new, |n| format!("So few blocks (n = {n}) decide little: measure more, 10 are a good start."))
@@ -83,7 +105,6 @@ fn same_family(one: &Comparison, other: &Comparison) -> bool {
 
 struct Speaker<'r> {
     results: &'r Results,
-    short: BTreeSet<usize>,
     form: Form,
 }
 
@@ -91,12 +112,11 @@ impl Speaker<'_> {
     fn answer(&self, comparison: &Comparison, family: usize) -> Option<String> {
         let metric = self.results.metrics.iter().find(|metric| metric.name == comparison.metric)?;
         let effect = &comparison.effect;
-        let short = is_too_short(self.results, &self.short, &comparison.subject);
         let claim = match &comparison.subject {
             Subject::Variant(variant) => {
                 let id = &self.results.variants.get(*variant)?.id;
                 if id.ends_with(AA_SUFFIX) {
-                    return Some(control(effect, short));
+                    return Some(control(comparison));
                 }
                 self.of_variants(id, metric, effect)?
             }
@@ -104,15 +124,26 @@ impl Speaker<'_> {
         };
         let claim = format!("{claim} ({})", interval(effect));
         let verdict = verdict(comparison, metric);
-        if short {
-            return Some(format!("{claim}: {}; the numbers alone would say {verdict}", self.form.strong("too short to trust")));
+        if comparison.too_short {
+            let alone =
+                if effect.verdict == Verdict::Undecided { String::new() } else { format!("; the numbers alone would say {verdict}") };
+            return Some(format!("{claim}: {}{alone}", self.form.strong("too short to trust")));
         }
         let verdict = self.form.strong(&verdict);
         Some(match effect.verdict {
             Verdict::Different | Verdict::DifferentSmall => format!("{claim}: {verdict}"),
-            Verdict::Equivalent => format!("{claim}: {verdict} within {}", number::percent(self.results.design.margin)),
-            Verdict::Undecided => format!("{claim}: {verdict}; {}", undecided::why(effect, self.results.design.min_effect, family)),
+            Verdict::Equivalent => format!("{claim}: {verdict} within {}", self.margin(effect)),
+            Verdict::Undecided => format!("{claim}: {verdict}; {}", undecided::why(comparison, self.results.design.min_effect, family)),
         })
+    }
+
+    /// The margin; where the 95 % interval leaves it, with the 90 % interval that the verdict is about.
+    fn margin(&self, effect: &Effect) -> String {
+        let margin = self.results.design.margin;
+        let words = number::percent(margin);
+        let leaves = effect.low.is_some_and(|low| low < 1.0 / (1.0 + margin)) || effect.high.is_some_and(|high| high > 1.0 + margin);
+        let ends = effect.equivalence.filter(|_| leaves).and_then(|(low, high)| number::ratio(effect.ratio, [Some(low), Some(high)]).1);
+        ends.map_or_else(|| words.clone(), |[low, high]| format!("{words} (by its 90 % interval, {low} to {high})"))
     }
 
     /// What is found of a variant against the baseline.
@@ -154,14 +185,6 @@ pub(super) fn workload<'m>(results: &Results, variant: usize, metric: &'m str) -
     })
 }
 
-/// Whether one side of a comparison was measured over windows that are too short.
-pub(super) fn is_too_short(results: &Results, short: &BTreeSet<usize>, subject: &Subject) -> bool {
-    match subject {
-        Subject::Variant(variant) => short.contains(variant) || short.contains(&results.baseline),
-        Subject::Workloads { variant, .. } => short.contains(variant),
-    }
-}
-
 fn is_duration(name: &str, metric: &MetricColumn) -> bool {
     metric.unit == Unit::SECOND && DURATIONS.contains(&name)
 }
@@ -198,18 +221,21 @@ fn direction(better: Option<Better>, ratio: f64) -> &'static str {
     }
 }
 
-fn control(effect: &Effect, short: bool) -> String {
-    let mut says = match effect.verdict {
-        Verdict::Different | Verdict::DifferentSmall => {
+fn control(comparison: &Comparison) -> String {
+    let effect = &comparison.effect;
+    let as_it_should_be = "no difference between identical configurations was found, as it should be";
+    let mut says = match (effect.verdict, comparison.lost) {
+        (_, Some(blocks)) => undecided::lost(blocks),
+        (Verdict::Different | Verdict::DifferentSmall, None) => {
             "they are called different, so something other than the factors moves the numbers".to_owned()
         }
-        Verdict::Equivalent => "no difference between identical configurations was found, as it should be".to_owned(),
-        Verdict::Undecided => {
+        (Verdict::Equivalent, None) => as_it_should_be.to_owned(),
+        (Verdict::Undecided, None) => {
             let seen = effect.detectable.map(|detectable| format!(" (only one above {} would have shown)", undecided::size(detectable)));
-            format!("no difference between identical configurations was found, as it should be{}", seen.unwrap_or_default())
+            format!("{as_it_should_be}{}", seen.unwrap_or_default())
         }
     };
-    if short {
+    if comparison.too_short {
         says.push_str("; too short to trust");
     }
     format!("A/A control: a second copy of the baseline is {} the baseline ({}); {says}", times(effect), interval(effect))

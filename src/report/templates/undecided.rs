@@ -2,7 +2,7 @@
 
 use super::number;
 use crate::analyse::{ALPHA, blocks_needed};
-use crate::model::estimate::Effect;
+use crate::model::estimate::{Comparison, Effect};
 
 /// More blocks than this nobody measures: then it is the noise that must shrink.
 const MOST_BLOCKS: usize = 200;
@@ -16,8 +16,12 @@ const FACTORS: f64 = 1.0;
 /// Above this the number itself says nothing more.
 const ABSURD: f64 = 1000.0;
 
-/// Why an effect is undecided, and what would decide about a difference of `target` (a fraction) in a family of `family` comparisons.
-pub(super) fn why(effect: &Effect, target: f64, family: usize) -> String {
+/// Why a comparison is undecided, and what would decide about a difference of `target` (a fraction) in a family of `family` comparisons.
+pub(super) fn why(comparison: &Comparison, target: f64, family: usize) -> String {
+    let effect = &comparison.effect;
+    if let Some(blocks) = comparison.lost {
+        return lost(blocks);
+    }
     if effect.p_adjusted.is_some_and(|p| p <= ALPHA) {
         return "a caution forbids a verdict".to_owned();
     }
@@ -39,12 +43,17 @@ pub(super) fn why(effect: &Effect, target: f64, family: usize) -> String {
     }
 }
 
+/// Why the loss of so many blocks of so many forbids a verdict.
+pub(super) fn lost((lost, all): (usize, usize)) -> String {
+    format!("{lost} of {all} blocks have no ratio (a trial failed, or a value is not above 0), and what is left of them may be selected")
+}
+
 /// What would help; none with so few pairs that only more of them do, which is said once for all.
 fn advice(effect: &Effect, target: f64, family: usize) -> Option<String> {
     if effect.n < FEW_PAIRS {
         return None;
     }
-    let target_words = number::percent(target);
+    let target_words = format!("a difference of {}", number::percent(target));
     Some(match blocks_needed(effect, target, family).map(round_up) {
         Some(blocks) if blocks <= effect.n => "the difference that was found is smaller than that".to_owned(),
         Some(blocks) if blocks <= MOST_BLOCKS => format!("{target_words} needs about {blocks} blocks"),
@@ -73,7 +82,7 @@ fn round_up(blocks: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::estimate::Verdict;
+    use crate::model::estimate::{Subject, Verdict};
 
     /// An effect of ratio 1 whose log interval has this half width, seen in `n` pairs.
     fn effect(n: usize, half: f64, detectable: Option<f64>) -> Effect {
@@ -88,6 +97,10 @@ mod tests {
             verdict: Verdict::Undecided,
             detectable,
         }
+    }
+
+    fn of(effect: Effect) -> Comparison {
+        Comparison { metric: "wall".into(), subject: Subject::Variant(1), effect, too_short: false, lost: None }
     }
 
     #[test]
@@ -105,19 +118,22 @@ mod tests {
             (effect(2, 3.0, Some(37.0)), "n = 2 cannot reliably show anything smaller than a factor of 38"),
             (
                 effect(6, 0.1, Some(0.18)),
-                "only a difference of about 18 % would have been found in 4 of 5 such experiments; more blocks will not show 1 % at this \
-                 noise: make trials longer or the machine quieter",
+                "only a difference of about 18 % would have been found in 4 of 5 such experiments; more blocks will not show a \
+                 difference of 1 % at this noise: make trials longer or the machine quieter",
             ),
             // sd = 0.02 * sqrt(10) / 2.2622 = 0.02796, and ((1.96 + 0.84) * 0.02796 / ln 1.01)² = 62; t asks for two more than the normal.
             (
                 effect(10, 0.02, Some(0.03)),
-                "only a difference of about 3 % would have been found in 4 of 5 such experiments; 1 % needs about 64 blocks",
+                "only a difference of about 3 % would have been found in 4 of 5 such experiments; a difference of 1 % needs about 64 \
+                 blocks",
             ),
         ];
         for (effect, said) in table {
-            assert_eq!(why(&effect, 0.01, 1), said);
+            assert_eq!(why(&of(effect), 0.01, 1), said);
         }
-        assert_eq!(why(&effect(1, 1.0, None), 0.01, 1), "one block gives no interval");
-        assert_eq!(why(&effect(3, 1.0, None), 0.01, 1), "no variation between blocks, which cannot be tested");
+        assert_eq!(why(&of(effect(1, 1.0, None)), 0.01, 1), "one block gives no interval");
+        assert_eq!(why(&of(effect(3, 1.0, None)), 0.01, 1), "no variation between blocks, which cannot be tested");
+        let selected = Comparison { lost: Some((3, 10)), ..of(effect(7, 0.1, Some(0.18))) };
+        assert!(why(&selected, 0.01, 1).starts_with("3 of 10 blocks have no ratio"));
     }
 }
