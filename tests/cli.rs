@@ -265,6 +265,54 @@ fn a_report_needs_the_record_only() {
 }
 
 #[test]
+fn what_an_earlier_report_left_is_removed_and_a_persons_files_stay() {
+    let place = Place::with("pair", PAIR);
+    assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
+    for name in ["wall-by-gone.png", "sketch.png", "notes.csv", "notes.md"] {
+        place.write(&format!("reports/pair/{name}"), "text");
+    }
+    let said = place.run(&["report", "--check"]);
+    assert_eq!(said.code, 1);
+    assert!(said.stderr.contains("would remove wall-by-gone.png\n"), "{}", said.stderr);
+    assert!(place.run(&["report"]).stderr.starts_with("removed reports/pair/wall-by-gone.png"));
+    assert_eq!(place.run(&["report", "--check"]).code, 0);
+    let there = |name: &str| place.path(&format!("reports/pair/{name}")).exists();
+    assert_eq!(["wall-by-gone.png", "sketch.png", "notes.csv", "notes.md"].map(there), [false, true, true, true]);
+}
+
+#[test]
+fn no_record_at_all_is_said() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("reports")).expect("folder");
+    for arguments in [vec!["report"], vec!["report", "--check"]] {
+        let said = place.run(&arguments);
+        assert!(said.code == 2 && said.stderr.contains("there is no record below reports"), "{}", said.stderr);
+    }
+}
+
+#[test]
+fn warnings_are_json_too() {
+    let text = format!("{PAIR}exclude: [{{level: c}}, {{level: c}}]\n").replace("[a, b]", "[a, b, c]");
+    let place = Place::with("pair", &text);
+    let said = place.run(&["check", "pair", "--format", "json"]);
+    let lines: Vec<Value> = said.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((said.code, said.stderr.as_str(), lines.len()), (0, "", 1), "{}", said.stdout);
+    assert_eq!(lines[0]["severity"], "warning");
+}
+
+#[test]
+fn clean_fails_when_the_engine_that_it_is_given_does_not_answer() {
+    let place = Place::new();
+    let said = place.run(&["clean", "--engine", "unix:///nowhere/engine.sock"]);
+    assert_eq!(said.code, 3);
+    assert!(!said.stderr.contains("nothing was left"), "{}", said.stderr);
+    let named = place.command(&["clean"]).env("SHAKEDOWN_ENGINE", "unix:///nowhere/engine.sock").output().expect("run");
+    assert_eq!(named.status.code(), Some(3));
+    let said = place.fake("[]", &["clean"]);
+    assert_eq!((said.code, said.stderr.as_str()), (0, "nothing was left\n"));
+}
+
+#[test]
 fn a_record_that_cannot_be_written_is_exit_code_four() {
     let place = Place::with("pair", PAIR);
     place.write("file", "not a folder");

@@ -4,7 +4,7 @@ use super::{exit, fonts, talk};
 use crate::analyse;
 use crate::record::{self, RecordError, Store, write_atomically};
 use crate::report::{self, ReportError};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What stood in the way of a report.
 pub enum Failure {
@@ -56,6 +56,7 @@ fn own_template(store: &Store) -> Option<String> {
 pub struct Written {
     folder: PathBuf,
     names: Vec<String>,
+    removed: Vec<String>,
     answers: Vec<String>,
 }
 
@@ -67,16 +68,20 @@ impl Written {
 
     /// Prints the paths, data for whoever called, and gives the exit code.
     pub fn tell(&self) -> u8 {
+        for name in &self.removed {
+            talk::note(format!("removed {}: the record no longer gives it", self.folder.join(name).display()));
+        }
         talk::data(|out| self.names.iter().try_for_each(|name| writeln!(out, "{}", self.folder.join(name).display())))
     }
 }
 
-/// Writes a report. Files that are already right are not touched.
+/// Writes a report. Files that are already right are not touched, and charts of an earlier one that are no longer drawn are removed.
 ///
 /// # Errors
-/// When the record cannot be read, something cannot be drawn, or a file cannot be written.
+/// When the record cannot be read, something cannot be drawn, or a file cannot be written or removed.
 pub fn write_report(store: &Store, experiment: &str) -> Result<Written, Failure> {
     let Report { files, answers } = make(store, experiment)?;
+    let removed = stale(store, &files);
     let mut names = Vec::new();
     for (name, bytes) in files {
         let path = store.folder().join(&name);
@@ -85,19 +90,40 @@ pub fn write_report(store: &Store, experiment: &str) -> Result<Written, Failure>
         }
         names.push(name);
     }
-    Ok(Written { folder: store.folder().to_owned(), names, answers })
+    for name in &removed {
+        let path = store.folder().join(name);
+        std::fs::remove_file(&path)
+            .map_err(|source| Failure::Record(RecordError::Io { operation: format!("remove {}", path.display()), source }))?;
+    }
+    Ok(Written { folder: store.folder().to_owned(), names, removed, answers })
 }
 
-/// Files of a report that differ from what is on disk.
+/// What writing a report would do to what is on disk.
+pub struct Difference {
+    /// Files that are absent or have other bytes.
+    pub changed: Vec<String>,
+    /// Charts of an earlier report that this one no longer has.
+    pub removed: Vec<String>,
+}
+
+/// How a report differs from what is on disk.
 ///
 /// # Errors
 /// When the record cannot be read or something cannot be drawn.
-pub fn differing(store: &Store, experiment: &str) -> Result<Vec<String>, Failure> {
-    let on_disk = |name: &str| std::fs::read(Path::new(store.folder()).join(name)).ok();
-    Ok(make(store, experiment)?
-        .files
-        .into_iter()
-        .filter(|(name, bytes)| on_disk(name).as_deref() != Some(bytes))
-        .map(|(name, _)| name)
-        .collect())
+pub fn difference(store: &Store, experiment: &str) -> Result<Difference, Failure> {
+    let files = make(store, experiment)?.files;
+    let removed = stale(store, &files);
+    let on_disk = |name: &str| std::fs::read(store.folder().join(name)).ok();
+    let differs = |(name, bytes): &(String, Vec<u8>)| on_disk(name).as_deref() != Some(bytes);
+    Ok(Difference { changed: files.into_iter().filter(differs).map(|(name, _)| name).collect(), removed })
+}
+
+/// Files beside the page that a report makes under such names, and that this one does not; sorted.
+fn stale(store: &Store, files: &[(String, Vec<u8>)]) -> Vec<String> {
+    let entries = std::fs::read_dir(store.folder()).into_iter().flatten().flatten();
+    let plain = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
+    let names = plain.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut stale: Vec<String> = names.filter(|name| report::makes(name) && !files.iter().any(|(made, _)| made == name)).collect();
+    stale.sort();
+    stale
 }

@@ -44,14 +44,16 @@ pub fn run(arguments: &Arguments) -> u8 {
             let options = Options { host: Some(crate::measure::host::facts()), enforce_limit: true, ..Options::default() };
             match plan::plan(&opened.experiment, &catalog, &History::new(), &options) {
                 Ok(planned) => {
-                    if !json {
+                    if json {
+                        worst = worst.max(open::print_json(&opened.shown, &planned.warnings));
+                    } else {
                         talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
                         let (variants, trials) = (planned.plan.variants.len() - 1, planned.plan.trials.len());
                         talk::note(format!("{}: ok, {}, {}", opened.shown, talk::count(variants, "variant"), talk::count(trials, "trial")));
                     }
                 }
                 Err(problems) if json => {
-                    open::print_json(&opened.shown, &problems);
+                    open::print_json(&opened.shown, &problems.0);
                     worst = exit::USAGE;
                 }
                 Err(problems) => worst = opened.problems(&problems),

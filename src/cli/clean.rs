@@ -8,7 +8,7 @@ use crate::model::spec::EngineSpec;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Address of the engine; without it the daemon that docker would use.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", env = "SHAKEDOWN_ENGINE")]
     engine: Option<String>,
 }
 
@@ -34,6 +34,7 @@ async fn sweep(address: Option<&str>) -> u8 {
     let alive = crate::record::alive_runs();
     let mut code = exit::OK;
     let mut removed = Vec::new();
+    let mut looked_everywhere = true;
     match engines.open(&EngineSpec::default()).await {
         Ok(engine) => match engine.sweep(&alive.runs).await {
             Ok(mut list) => removed.append(&mut list),
@@ -42,7 +43,14 @@ async fn sweep(address: Option<&str>) -> u8 {
                 code = exit::MACHINE;
             }
         },
-        Err(error) => talk::note(format!("containers were not looked at: {error}")),
+        Err(error) if address.is_some() => {
+            talk::error(error);
+            code = exit::MACHINE;
+        }
+        Err(error) => {
+            talk::note(format!("containers were not looked at: {error}"));
+            looked_everywhere = false;
+        }
     }
     match engines.host() {
         Ok(host) => match host.sweep(&alive.runs).await {
@@ -52,12 +60,15 @@ async fn sweep(address: Option<&str>) -> u8 {
                 code = exit::MACHINE;
             }
         },
-        Err(error) => talk::note(format!("host processes were not looked at: {error}")),
+        Err(error) => {
+            talk::note(format!("host processes were not looked at: {error}"));
+            looked_everywhere = false;
+        }
     }
     for what in &removed {
         talk::note(format!("removed {what}"));
     }
-    if removed.is_empty() && code == exit::OK {
+    if removed.is_empty() && looked_everywhere && code == exit::OK {
         talk::note("nothing was left");
     }
     code

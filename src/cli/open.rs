@@ -89,7 +89,12 @@ pub fn open(path: &Path, reports: Option<&Path>, json: bool) -> Result<Opened, u
     let wrong = examined.found.iter().any(|problem| problem.severity == Severity::Error);
     match examined.experiment {
         Some(experiment) if !wrong => {
-            if !json {
+            if json {
+                match print_json(&shown, &examined.found) {
+                    exit::OK => {}
+                    code => return Err(code),
+                }
+            } else {
                 talk::diagnostics(&shown, &text, &examined.found);
             }
             let store = Store::new(&reports_folder(folder, reports), &name);
@@ -98,7 +103,7 @@ pub fn open(path: &Path, reports: Option<&Path>, json: bool) -> Result<Opened, u
         partial => {
             let problems = with_planning(examined.found, partial.as_ref());
             if json {
-                print_json(&shown, &problems);
+                print_json(&shown, &problems.0);
             } else {
                 talk::diagnostics(&shown, &text, &problems.0);
             }
@@ -121,10 +126,9 @@ fn with_planning(mut found: Vec<Diagnostic>, partial: Option<&Experiment>) -> Pr
     Problems(found)
 }
 
-/// Problems as JSON lines on stdout.
-pub fn print_json(shown: &str, problems: &Problems) {
-    // The exit code tells of the problems already.
-    let _ = talk::data(|out| problems.0.iter().try_for_each(|problem| writeln!(out, "{}", talk::as_json(shown, problem))));
+/// Problems and warnings as JSON lines on stdout; gives the exit code of the writing.
+pub fn print_json(shown: &str, problems: &[Diagnostic]) -> u8 {
+    talk::data(|out| problems.iter().try_for_each(|problem| writeln!(out, "{}", talk::as_json(shown, problem))))
 }
 
 /// A template beside the manifest, then in the `templates/` beside its `experiments/`. A name cannot leave those folders.

@@ -44,13 +44,16 @@ fn write(name: &str, store: &Store) -> u8 {
 }
 
 fn check(name: &str, store: &Store) -> u8 {
-    match assemble::differing(store, name) {
-        Ok(files) if files.is_empty() => {
-            talk::note(format!("{name}: the report is what its record gives"));
-            exit::OK
-        }
-        Ok(files) => {
-            talk::error(format!("{name}: `shakedown report {name}` would change {}", files.join(", ")));
+    match assemble::difference(store, name) {
+        Ok(difference) => {
+            let part = |what: &str, files: &[String]| (!files.is_empty()).then(|| format!("{what} {}", files.join(", ")));
+            let parts: Vec<String> =
+                [part("change", &difference.changed), part("remove", &difference.removed)].into_iter().flatten().collect();
+            if parts.is_empty() {
+                talk::note(format!("{name}: the report is what its record gives"));
+                return exit::OK;
+            }
+            talk::error(format!("{name}: `shakedown report {name}` would {}", parts.join(" and ")));
             exit::FAILED
         }
         Err(failure) => failure.tell(),
@@ -62,6 +65,9 @@ fn stores(arguments: &Arguments) -> Result<Vec<(String, Store)>, String> {
     let reports = arguments.reports.as_deref().unwrap_or(Path::new("reports"));
     if arguments.experiments.is_empty() {
         let there = recorded(reports).map_err(|error| format!("list {}: {error}", reports.display()))?;
+        if there.is_empty() {
+            return Err(format!("there is no record below {}; `shakedown run` makes one", reports.display()));
+        }
         return Ok(there.into_iter().map(|name| (name.clone(), Store::new(reports, &name))).collect());
     }
     let named = |word: &String| {
