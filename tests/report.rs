@@ -1,8 +1,9 @@
 //! Whole reports: a committed record gives the committed files, and what a person must not miss is said wherever they look.
 
-use crate::analyse::{add_metric, add_variant, results, row};
+use crate::analyse::{add_metric, add_variant, fail, results, row};
 use shakedown::analyse::analyse;
 use shakedown::model::metric::{Better, Observation, Unit};
+use shakedown::model::outcome::Phase;
 use shakedown::model::results::Results;
 use shakedown::record::{self, Store};
 use shakedown::report::charts::Fonts;
@@ -63,6 +64,39 @@ fn few_blocks_are_a_reason_that_is_said_once() {
     assert_eq!(said.len(), 3, "{said:?}");
     assert!(said[0].contains("undecided; n = 3 cannot reliably show anything smaller than a factor of "), "{said:?}");
     assert_eq!(said[2], "So few blocks (n = 3) decide little: measure more, 10 are a good start.");
+}
+
+#[test]
+fn one_variant_alone_is_answered_by_its_levels() {
+    let mut results = results("f", "share", Unit::ONE, Better::Higher, &[("a", &[0.5, 0.51, 0.49, 0.52, 0.48, 0.5])]);
+    add_metric(&mut results, "pause", Unit::SECOND, None);
+    results.rows[0].row.metrics.push(Observation { name: "pause".into(), value: 0.25, unit: Unit::SECOND });
+    let said = answers(&results, &analyse(&results));
+    assert_eq!(said, ["share is 0.5000 (median, 95 % interval 0.4800 to 0.5200, n = 6)", "pause is 250 ms (median, n = 1)"]);
+}
+
+/// An interval of 95 % may leave the margin where that of 90 %, which the verdict is about, does not.
+#[test]
+fn equivalence_names_the_interval_that_it_is_about() {
+    // Log ratios of mean 0 and sd 0.0357: half-widths of 0.0255 (95 %) and 0.0207 (90 %) at n = 10, so ends of 1.026 and 1.021.
+    let logs = [1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0, 1.0, -1.0].map(|sign: f64| (sign * 0.0339).exp());
+    let mut results = results("f", "wall", Unit::SECOND, Better::Lower, &[("a", &[1.0; 10]), ("b", &logs)]);
+    let said = answers(&results, &analyse(&results));
+    assert!(said[0].ends_with("n = 10): equivalent within 3 %"), "{said:?}");
+    results.design.margin = 0.025;
+    let said = answers(&results, &analyse(&results));
+    assert!(said[0].ends_with("n = 10): equivalent within 2.5 % (by its 90 % interval, 0.979 to 1.021)"), "{said:?}");
+}
+
+#[test]
+fn lost_blocks_are_the_reason_for_no_verdict() {
+    let mut results = results("f", "wall", Unit::SECOND, Better::Lower, &[("a", &[1.0, 1.01, 0.99]), ("b", &[2.0, 2.01, 1.97])]);
+    let mut failed = row(&results, 1, 4, &[]);
+    fail(&mut failed, Phase::Measure, "exit code 1");
+    results.rows.push(failed);
+    let said = answers(&results, &analyse(&results));
+    assert!(said[0].contains("undecided; 1 of 4 blocks have no ratio (a trial failed"), "{said:?}");
+    assert_eq!(said.len(), 1, "and more blocks are not what helps: {said:?}");
 }
 
 /// Two variants with a clear difference, of which the second was measured over a blink.

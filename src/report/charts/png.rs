@@ -4,7 +4,7 @@
 use super::ChartError;
 use png::{BitDepth, ColorType, Compression, Encoder, Filter, PixelDimensions, Unit};
 use std::collections::BTreeMap;
-use tiny_skia::Pixmap;
+use tiny_skia::{Pixmap, PremultipliedColorU8};
 
 /// Shades in a file; a palette holds 256, but a quarter of them smooths as well and packs better.
 const SHADES: usize = 64;
@@ -39,21 +39,27 @@ pub(super) fn encode(pixels: &Pixmap) -> Result<Vec<u8>, ChartError> {
 /// A chart has few colours, and very many shades where edges are smoothed. The [`SHADES`] most frequent shades stay as they are,
 /// the rare ones become the nearest of those: no eye sees it, and the file is a third of the size.
 fn indexed(pixels: &Pixmap) -> (Vec<u8>, Vec<u8>) {
-    let runs = pixels.pixels().chunk_by(|a, b| a == b).map(|run| ([run[0].red(), run[0].green(), run[0].blue()], run.len()));
-    let runs: Vec<([u8; 3], usize)> = runs.collect();
-    let mut counts: BTreeMap<[u8; 3], usize> = BTreeMap::new();
+    // A shade is one number, which compares much faster than three: there are millions of runs.
+    let shade = |run: &[PremultipliedColorU8]| u32::from_be_bytes([0, run[0].red(), run[0].green(), run[0].blue()]);
+    let runs: Vec<(u32, usize)> = pixels.pixels().chunk_by(|a, b| a == b).map(|run| (shade(run), run.len())).collect();
+    let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
     for (shade, length) in &runs {
         *counts.entry(*shade).or_default() += length;
     }
-    let mut ranked: Vec<([u8; 3], usize)> = counts.into_iter().collect();
+    let mut ranked: Vec<(u32, usize)> = counts.into_iter().collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    let palette: Vec<[u8; 3]> = ranked.iter().take(SHADES).map(|(shade, _)| *shade).collect();
-    let places: BTreeMap<[u8; 3], u8> = ranked.iter().map(|(shade, _)| (*shade, nearest(&palette, *shade))).collect();
+    let palette: Vec<[u8; 3]> = ranked.iter().take(SHADES).map(|(shade, _)| channels(*shade)).collect();
+    let places: BTreeMap<u32, u8> = ranked.iter().map(|(shade, _)| (*shade, nearest(&palette, channels(*shade)))).collect();
     let mut indices = Vec::with_capacity(pixels.pixels().len());
     for (shade, length) in runs {
         indices.resize(indices.len() + length, places[&shade]);
     }
     (palette.concat(), indices)
+}
+
+fn channels(shade: u32) -> [u8; 3] {
+    let [_, red, green, blue] = shade.to_be_bytes();
+    [red, green, blue]
 }
 
 fn nearest(palette: &[[u8; 3]], shade: [u8; 3]) -> u8 {
