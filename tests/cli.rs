@@ -50,6 +50,26 @@ fn a_run_from_check_to_report() {
     assert_eq!(place.rows("pair").len(), 6);
 }
 
+/// Some show in the text, some only when templates are filled in and the set-up is resolved: a person sees all of them at once.
+#[test]
+fn mistakes_of_reading_and_of_planning_are_told_together() {
+    let text = "matrix:\n  cpus: [1, 2]\nexclude:\n  - {cpu: 1}\nworkload:\n  image: x\n  command: \"run {{ cpuz }}\"\n  cpus: \"{{ cpus }}\"\n  \
+                timeout: 20\n  parse: tme\nmetrics:\n  ratio: {expr: \"wall /\"}\ndesign: {block: 3}\n";
+    let said = Place::with("bad", text).run(&["check", "bad", "--format", "json"]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    let found: Vec<(u64, String)> = said
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("json"))
+        .map(|problem| (problem["line"].as_u64().expect("line"), problem["message"].as_str().expect("message").to_owned()))
+        .collect();
+    let lines: Vec<u64> = found.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [4, 7, 9, 10, 12, 13], "{found:?}");
+    for (index, part) in ["factor `cpu`", "name `cpuz`", "`timeout`", "parser `tme`", "`wall /`", "key `block`"].iter().enumerate() {
+        assert!(found[index].1.contains(part), "{found:?}");
+    }
+}
+
 #[test]
 fn mistakes_are_told_all_at_once_with_their_places() {
     let place = Place::with("bad", include_str!("manifests/bad/three_mistakes.yaml"));
@@ -152,7 +172,9 @@ fn events_for_machines_are_json_and_stdout_is_data() {
         let parsed = said.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}")));
         let kinds: Vec<String> = parsed.map(|value| value["event"].as_str().expect("event").to_owned()).collect();
         let trials = ["trial-started", "trial-finished"].repeat(6);
-        let expected = if round == 0 { [vec!["run-started"], trials, vec!["run-finished"]].concat() } else { vec!["note"] };
+        // The answers in plain words are notes, of the second round after the one that nothing was to be done.
+        let answers = vec!["note"; 2];
+        let expected = if round == 0 { [vec!["run-started"], trials, vec!["run-finished"], answers].concat() } else { vec!["note"; 3] };
         assert_eq!(kinds, expected);
         assert!(said.stdout.lines().all(|line| place.path(line).is_file()), "paths that were written: {}", said.stdout);
     }
