@@ -288,6 +288,28 @@ fn pairs_are_of_one_block_of_one_run() {
 }
 
 #[test]
+fn only_what_moves_numbers_makes_hosts_and_engines_differ() {
+    let said = |change: fn(&mut RunStarted)| {
+        let mut results = of(B1, &[("v", V1)]);
+        add_run(&mut results);
+        change(&mut results.runs[1].started);
+        let row = row(&results, 1, 1, &[("wall", 1.0)]);
+        results.rows.push(row);
+        analyse(&results).cautions.into_iter().filter(|caution| caution.contains("differ between the runs")).collect::<Vec<_>>()
+    };
+    assert_eq!(said(|_| ()), Vec::<String>::new());
+    let trifles = |started: &mut RunStarted| {
+        (started.host.name, started.host.os) = ("another".into(), "newer".into());
+        started.engines[0].api = "1.50".into();
+    };
+    assert_eq!(said(trifles), Vec::<String>::new());
+    let both = said(|started| (started.host.cpus, started.engines[0].version) = (8, "29.0.1".into()));
+    let expected = "hosts or engines differ between the runs (CPUs: 4 -> 8, docker version: 29.0.0 -> 29.0.1): ratios are paired within a \
+                    run, levels mix them";
+    assert_eq!(both, [expected]);
+}
+
+#[test]
 fn rows_that_do_not_count_are_left_out() {
     let spoil: [fn(&mut ResultRow); 3] = [|row| row.superseded = true, |row| row.variant = None, |row| row.row.outcome = Outcome::Failed];
     for (case, spoil) in spoil.into_iter().enumerate() {

@@ -197,14 +197,15 @@ fn going_on_after_failures_still_says_that_there_were_some() {
 }
 
 /// Cuts the journal of the only run after some rows, as a power cut does.
-fn cut(place: &Place, rows: usize) {
+fn cut(place: &Place, rows: usize) -> std::path::PathBuf {
     let runs = std::fs::read_dir(place.path("reports/pair/runs")).expect("runs");
     let [folder] = &runs.map(|entry| entry.expect("entry").path()).collect::<Vec<_>>()[..] else { panic!("one run") };
     let path = folder.join("journal.jsonl");
     let text = std::fs::read_to_string(&path).expect("journal");
     let finished: Vec<usize> = text.match_indices("{\"event\":\"trial-finished\"").map(|(at, _)| at).collect();
     let end = text[finished[rows - 1]..].find('\n').expect("line") + finished[rows - 1] + 1;
-    std::fs::write(path, &text[..end]).expect("journal");
+    std::fs::write(&path, &text[..end]).expect("journal");
+    path
 }
 
 #[test]
@@ -221,6 +222,21 @@ fn going_on_with_a_part_runs_the_rest_after_it() {
         events.iter().any(|event| matches!(event, Event::Presented(now) if now.presentation.title == "Another title"))
     };
     assert_eq!(place.journals("pair").iter().filter(|events| titled(events)).count(), 1, "the run that went on follows the manifest");
+    assert!(place.fake(CALM, &["run", "pair"]).stderr.contains("up to date"));
+}
+
+#[test]
+fn an_interrupted_run_does_not_go_on_with_another_engine() {
+    let place = Place::with("pair", PAIR);
+    assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
+    let path = cut(&place, 4);
+    let text = std::fs::read_to_string(&path).expect("journal");
+    std::fs::write(&path, text.replacen("\"storage_driver\":\"\"", "\"storage_driver\":\"vfs\"", 1)).expect("journal");
+    let said = place.fake(CALM, &["run", "pair"]);
+    assert!(said.code == 0 && said.stderr.contains("stays unfinished (fake storage driver: vfs -> )"), "{}", said.stderr);
+    assert_eq!(place.journals("pair").iter().map(|events| count(events)).sum::<usize>(), 4 + 6, "all of it again");
+    let page = std::fs::read_to_string(place.path("reports/pair/README.md")).expect("page");
+    assert!(page.contains("was measured on another engine"), "{page}");
     assert!(place.fake(CALM, &["run", "pair"]).stderr.contains("up to date"));
 }
 

@@ -128,7 +128,8 @@ async fn measure(arguments: &Arguments, opened: &open::Opened, stop: &Stop) -> R
         if !went_on {
             talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
         }
-        if planned.plan.trials.is_empty() && before(&planned, &[]).is_none() {
+        let unfinished = before(&planned, &[]);
+        if planned.plan.trials.is_empty() && unfinished.is_none() {
             if !went_on {
                 let variants = talk::count(planned.plan.variants.len() - 1, "variant");
                 talk::note(format!("{}: up to date, {variants} (--fresh runs it again)", opened.experiment.name));
@@ -139,6 +140,11 @@ async fn measure(arguments: &Arguments, opened: &open::Opened, stop: &Stop) -> R
         // Only now it is known whether the engines are still those that measured before.
         let (planned, history) = plan(&ready.facts)?;
         let before = before(&planned, &ready.facts);
+        if let (Some(run), None) = (unfinished, before) {
+            let differences = run.starts().map(|s| engine_differences(&ready.facts, &s.engines)).find(|found| !found.is_empty());
+            let differences = differences.unwrap_or_default().join(", ");
+            talk::note(format!("{}: {} stays unfinished ({differences})", opened.experiment.name, run.folder.name()));
+        }
         let code = match before {
             Some(run) => match present(&planned, &loaded) {
                 exit::OK => execute_plan(arguments, opened, &planned, &history, &ready, Some(run), stop).await?,

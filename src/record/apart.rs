@@ -5,7 +5,7 @@ use super::RunRecord;
 use crate::model::event::TrialRow;
 use crate::model::facts::{EngineFacts, HostFacts, engine_differences};
 use crate::model::plan::SavedVariant;
-use crate::model::spec::{ImageSpec, Place, TrialSpec, WorkloadSpec};
+use crate::model::spec::{EngineSpec, ImageSpec, Place, TrialSpec, WorkloadSpec};
 use std::collections::HashMap;
 
 /// What the trials that count were measured with.
@@ -13,8 +13,8 @@ pub(super) struct Circumstances {
     host: HostFacts,
     /// Of each kind, those that were used last.
     engines: Vec<EngineFacts>,
-    /// Digests that the images had last.
-    images: HashMap<ImageSpec, String>,
+    /// Digests that the images had last; two daemons may give one image two.
+    images: HashMap<(EngineSpec, ImageSpec), String>,
 }
 
 /// An image that was another one when a trial ran.
@@ -56,10 +56,8 @@ impl Circumstances {
             if !known.engine(run).is_empty() {
                 continue;
             }
-            for (image, digest) in images(run).into_iter().rev().flatten() {
-                if !known.images.contains_key(image) {
-                    known.images.insert(image.clone(), digest.to_owned());
-                }
+            for (engine, image, digest) in images(run).into_iter().rev().flatten() {
+                known.images.entry((engine.clone(), image.clone())).or_insert_with(|| digest.to_owned());
             }
         }
         known
@@ -77,16 +75,19 @@ impl Circumstances {
 
     /// For each row of a run, the image that was another one, if any.
     pub(super) fn other_images(&self, run: &RunRecord) -> Vec<Option<OtherImage>> {
-        let other = |(image, old): &(&ImageSpec, &str)| {
-            let new = self.images.get(*image).filter(|new| new != old)?;
-            Some(OtherImage { image: image.to_string(), old: (*old).to_owned(), new: new.clone() })
+        let other = |(engine, image, old): Ran<'_>| {
+            let new = self.images.get(&(engine.clone(), image.clone())).filter(|new| *new != old)?;
+            Some(OtherImage { image: image.to_string(), old: old.to_owned(), new: new.clone() })
         };
-        images(run).iter().map(|of_row| of_row.iter().find_map(other)).collect()
+        images(run).into_iter().map(|of_row| of_row.into_iter().find_map(other)).collect()
     }
 }
 
-/// The images of each row of a run, with the digests that they were asked for by.
-fn images(run: &RunRecord) -> Vec<Vec<(&ImageSpec, &str)>> {
+/// An image that a trial ran: where, what was declared, and the digest that it was asked for by.
+type Ran<'r> = (&'r EngineSpec, &'r ImageSpec, &'r str);
+
+/// The images of each row of a run.
+fn images(run: &RunRecord) -> Vec<Vec<Ran<'_>>> {
     let known: HashMap<&str, &SavedVariant> = run.plan.variants.iter().map(|variant| (variant.id.as_str(), variant)).collect();
     let rows = run.rows.iter().map(|row| {
         let variant = known.get(row.variant.as_str()).filter(|variant| variant.identity == row.identity);
@@ -95,11 +96,11 @@ fn images(run: &RunRecord) -> Vec<Vec<(&ImageSpec, &str)>> {
     rows.collect()
 }
 
-fn images_of<'r>(spec: &'r TrialSpec, row: &'r TrialRow) -> Vec<(&'r ImageSpec, &'r str)> {
+fn images_of<'r>(spec: &'r TrialSpec, row: &'r TrialRow) -> Vec<Ran<'r>> {
     let workloads = spec.workloads.iter().filter(|workload| workload.unit.place == Place::Container);
     let image = |workload: &'r WorkloadSpec| {
         let attested = row.attested.iter().find(|attested| attested.setting == "image" && attested.unit == workload.name)?;
-        Some((workload.unit.image.as_ref()?, attested.asked.as_str()))
+        Some((&spec.engine, workload.unit.image.as_ref()?, attested.asked.as_str()))
     };
     workloads.filter_map(image).collect()
 }

@@ -250,6 +250,19 @@ fn what_another_engine_or_image_measured_is_kept_and_does_not_count() {
 }
 
 #[test]
+fn two_daemons_may_give_one_image_two_digests() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let text = "matrix: {at: {x: {engine: {host: 'tcp://x:1'}}, y: {engine: {host: 'tcp://y:1'}}}}\nworkload: {image: tool}\ndesign: {blocks: 2}\n";
+    let plan = plan(text);
+    let rows = (0..plan.trials.len()).map(|index| row(&plan, index, 1.0));
+    let rows = rows.map(|row| if row.variant == "at=y" { imaged(row, "sha256:y") } else { imaged(row, "sha256:x") });
+    run(&store, "r0", "2026-11-30T10:00:00.000Z", &plan, rows.map(finished));
+    let results = joined(&store);
+    assert_eq!((counts(&results).last(), results.warnings), (Some(&("none".to_owned(), 0)), Vec::new()));
+}
+
+#[test]
 fn blocks_that_an_interruption_spread_over_more_than_an_hour_are_named() {
     let folder = tempfile::tempdir().expect("folder");
     let store = Store::new(folder.path(), "e");
