@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments) -> u8 {
             return exit::RECORD;
         }
     };
-    let history = record::history(&loaded, &crate::measure::host::facts());
+    let history = record::history(&loaded, &crate::measure::host::facts(), &[]);
     let catalog = catalog::catalog();
     let options = arguments.choice.options(loaded.runs.len(), false);
     let planned = match plan::plan(&opened.experiment, &catalog, &history, &options) {
