@@ -79,8 +79,8 @@ pub fn add_variant(results: &mut Results, text: &str, workloads: &[&str]) -> usi
         name: (*name).into(),
         unit: unit.clone(),
         parse: Vec::new(),
-        warmup: None,
         timeout: Duration::from_secs(60),
+        warmup: None,
     };
     let level = if copy { 0 } else { u32::try_from(factor.levels.len() - 1).expect("few levels") };
     results.variants.push(SavedVariant {
@@ -285,6 +285,28 @@ fn pairs_are_of_one_block_of_one_run() {
     let analysis = analyse(&results);
     near(effect(&analysis, 1).ratio, 3.0, 1e-15);
     assert_eq!(effect(&analysis, 1).n, 4, "the value of 99 has no partner");
+}
+
+#[test]
+fn only_what_moves_numbers_makes_hosts_and_engines_differ() {
+    let said = |change: fn(&mut RunStarted)| {
+        let mut results = of(B1, &[("v", V1)]);
+        add_run(&mut results);
+        change(&mut results.runs[1].started);
+        let row = row(&results, 1, 1, &[("wall", 1.0)]);
+        results.rows.push(row);
+        analyse(&results).cautions.into_iter().filter(|caution| caution.contains("differ between the runs")).collect::<Vec<_>>()
+    };
+    assert_eq!(said(|_| ()), Vec::<String>::new());
+    let trifles = |started: &mut RunStarted| {
+        (started.host.name, started.host.os) = ("another".into(), "newer".into());
+        started.engines[0].api = "1.50".into();
+    };
+    assert_eq!(said(trifles), Vec::<String>::new());
+    let both = said(|started| (started.host.cpus, started.engines[0].version) = (8, "29.0.1".into()));
+    let expected = "hosts or engines differ between the runs (CPUs: 4 -> 8, docker version: 29.0.0 -> 29.0.1): ratios are paired within a \
+                    run, levels mix them";
+    assert_eq!(both, [expected]);
 }
 
 #[test]

@@ -5,6 +5,7 @@
 use crate::program::{Place, left, said, signal};
 use rustix::process::Signal;
 use serde_json::Value;
+use shakedown::model::event::Event;
 use snapbox::{assert_data_eq, file};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
@@ -48,6 +49,26 @@ fn a_run_from_check_to_report() {
     assert_data_eq!(place.run(&["report", "pair"]).transcript(), file!["transcripts/report.txt"]);
     assert_data_eq!(place.run(&["report", "--check"]).transcript(), file!["transcripts/report_check.txt"]);
     assert_eq!(place.rows("pair").len(), 6);
+}
+
+/// Some show in the text, some only when templates are filled in and the set-up is resolved: a person sees all of them at once.
+#[test]
+fn mistakes_of_reading_and_of_planning_are_told_together() {
+    let text = "matrix:\n  cpus: [1, 2]\nexclude:\n  - {cpu: 1}\nworkload:\n  image: x\n  command: \"run {{ cpuz }}\"\n  cpus: \"{{ cpus }}\"\n  \
+                timeout: 20\n  parse: tme\nmetrics:\n  ratio: {expr: \"wall /\"}\ndesign: {block: 3}\n";
+    let said = Place::with("bad", text).run(&["check", "bad", "--format", "json"]);
+    assert_eq!(said.code, 2, "{}", said.stdout);
+    let found: Vec<(u64, String)> = said
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).expect("json"))
+        .map(|problem| (problem["line"].as_u64().expect("line"), problem["message"].as_str().expect("message").to_owned()))
+        .collect();
+    let lines: Vec<u64> = found.iter().map(|(line, _)| *line).collect();
+    assert_eq!(lines, [4, 7, 9, 10, 12, 13], "{found:?}");
+    for (index, part) in ["factor `cpu`", "name `cpuz`", "`timeout`", "parser `tme`", "`wall /`", "key `block`"].iter().enumerate() {
+        assert!(found[index].1.contains(part), "{found:?}");
+    }
 }
 
 #[test]
@@ -152,7 +173,9 @@ fn events_for_machines_are_json_and_stdout_is_data() {
         let parsed = said.stderr.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|error| panic!("{error}: {line}")));
         let kinds: Vec<String> = parsed.map(|value| value["event"].as_str().expect("event").to_owned()).collect();
         let trials = ["trial-started", "trial-finished"].repeat(6);
-        let expected = if round == 0 { [vec!["run-started"], trials, vec!["run-finished"]].concat() } else { vec!["note"] };
+        // The answers in plain words are notes, of the second round after the one that nothing was to be done.
+        let answers = vec!["note"; 2];
+        let expected = if round == 0 { [vec!["run-started"], trials, vec!["run-finished"], answers].concat() } else { vec!["note"; 3] };
         assert_eq!(kinds, expected);
         assert!(said.stdout.lines().all(|line| place.path(line).is_file()), "paths that were written: {}", said.stdout);
     }
@@ -193,6 +216,100 @@ fn going_on_after_failures_still_says_that_there_were_some() {
     assert_eq!(said.code, 1);
     assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
     assert!(place.fake(CALM, &["run", "pair"]).stderr.contains("up to date"));
+}
+
+/// Cuts the journal of the only run after some rows, as a power cut does.
+fn cut(place: &Place, rows: usize) -> std::path::PathBuf {
+    let runs = std::fs::read_dir(place.path("reports/pair/runs")).expect("runs");
+    let [folder] = &runs.map(|entry| entry.expect("entry").path()).collect::<Vec<_>>()[..] else { panic!("one run") };
+    let path = folder.join("journal.jsonl");
+    let text = std::fs::read_to_string(&path).expect("journal");
+    let finished: Vec<usize> = text.match_indices("{\"event\":\"trial-finished\"").map(|(at, _)| at).collect();
+    let end = text[finished[rows - 1]..].find('\n').expect("line") + finished[rows - 1] + 1;
+    std::fs::write(&path, &text[..end]).expect("journal");
+    path
+}
+
+#[test]
+fn going_on_with_a_part_runs_the_rest_after_it() {
+    let place = Place::with("pair", &PAIR.replace("[a, b]", "[a, b, c]"));
+    assert_eq!(place.fake(CALM, &["run", "pair", "--only", "level=b"]).code, 0);
+    cut(&place, 4);
+    place.manifest("pair", &PAIR.replace("[a, b]", "[a, b, c]").replace("Two levels", "Another title"));
+    let said = place.fake(CALM, &["run", "pair"]);
+    assert!(said.code == 0 && said.stderr.contains("4 of 6 trials are there"), "{}", said.stderr);
+    let rows: Vec<usize> = place.journals("pair").iter().map(|events| count(events)).collect();
+    assert_eq!(rows.iter().sum::<usize>(), 6 + 6, "the part, then `c` beside the baseline and its copy: {rows:?}");
+    let titled = |events: &Vec<Event>| {
+        events.iter().any(|event| matches!(event, Event::Presented(now) if now.presentation.title == "Another title"))
+    };
+    assert_eq!(place.journals("pair").iter().filter(|events| titled(events)).count(), 1, "the run that went on follows the manifest");
+    assert!(place.fake(CALM, &["run", "pair"]).stderr.contains("up to date"));
+}
+
+#[test]
+fn an_interrupted_run_does_not_go_on_with_another_engine() {
+    let place = Place::with("pair", PAIR);
+    assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
+    let path = cut(&place, 4);
+    let text = std::fs::read_to_string(&path).expect("journal");
+    std::fs::write(&path, text.replacen("\"storage_driver\":\"\"", "\"storage_driver\":\"vfs\"", 1)).expect("journal");
+    let said = place.fake(CALM, &["run", "pair"]);
+    assert!(said.code == 0 && said.stderr.contains("stays unfinished (fake storage driver: vfs -> )"), "{}", said.stderr);
+    assert_eq!(place.journals("pair").iter().map(|events| count(events)).sum::<usize>(), 4 + 6, "all of it again");
+    let page = std::fs::read_to_string(place.path("reports/pair/README.md")).expect("page");
+    assert!(page.contains("was measured on another engine"), "{page}");
+    assert!(place.fake(CALM, &["run", "pair"]).stderr.contains("up to date"));
+}
+
+fn count(events: &[Event]) -> usize {
+    events.iter().filter(|event| matches!(event, Event::TrialFinished(_))).count()
+}
+
+#[test]
+fn an_attempt_that_the_engine_failed_is_no_end_of_a_trial() {
+    let place = Place::with("pair", PAIR);
+    assert_eq!(place.fake(r#"[{"create_error": "busy", "times": 1}, {"wait": {"wall_ms": 2000}}]"#, &["run", "pair"]).code, 0);
+    assert_eq!(place.rows("pair").len(), 6 + 1);
+    cut(&place, 1);
+    let said = place.fake(CALM, &["run", "pair"]);
+    assert!(said.code == 0 && said.stderr.contains("0 of 6 trials are there"), "{}", said.stderr);
+    let rows = place.rows("pair");
+    let of_first: Vec<_> = rows.iter().filter(|row| row.trial == rows[0].trial).map(|row| (row.attempt, row.failure.is_none())).collect();
+    assert_eq!((of_first, rows.len()), (vec![(1, false), (2, true)], 7));
+}
+
+#[test]
+fn a_lost_trial_of_the_baseline_is_made_good_with_what_stood_beside_it() {
+    let place = Place::with("pair", PAIR);
+    // The first trial is one of the copy, the second one of the baseline.
+    let script = r#"[{"match": "work a", "times": 1, "wait": {"wall_ms": 2000}}, {"match": "work a", "times": 1, "wait": {"exit": 3}},
+        {"wait": {"wall_ms": 2000}}]"#;
+    assert_eq!(place.fake(script, &["run", "pair"]).code, 1);
+    assert_eq!(place.rows("pair").iter().find(|row| row.failure.is_some()).map(|row| row.variant.as_str()), Some("level=a"));
+    assert_eq!((place.fake(CALM, &["run", "pair"]).code, place.rows("pair").len()), (0, 6 + 3));
+    assert!(place.fake(CALM, &["run", "pair"]).stderr.contains("up to date"));
+}
+
+#[test]
+fn the_report_follows_what_runs_nothing() {
+    let text = |levels: &str, price: u32| {
+        PAIR.replace("[a, b]", levels).replace(
+            "design:",
+            &format!("vars: {{price: {price}}}\nmetrics: {{wall: {{better: lower}}, cost: {{expr: wall * price}}}}\ndesign:"),
+        )
+    };
+    let place = Place::with("pair", &text("[a, b, c]", 10));
+    assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
+    let read = |name: &str| std::fs::read_to_string(place.path(&format!("reports/pair/{name}"))).expect(name);
+    assert!(read("trials.csv").contains(",20") && read("factors.csv").contains(",c,"));
+    place.manifest("pair", &text("[a, b]", 400));
+    let said = place.fake(CALM, &["run", "pair"]);
+    assert!(said.stderr.contains("up to date"), "{}", said.stderr);
+    assert!(read("trials.csv").contains(",800") && !read("factors.csv").contains(",c,"), "{}", read("trials.csv"));
+    let events = place.journals("pair").concat().len();
+    assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
+    assert_eq!(place.journals("pair").concat().len(), events, "nothing changed, nothing is written");
 }
 
 #[test]

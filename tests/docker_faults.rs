@@ -208,7 +208,7 @@ async fn a_stale_container_of_ours_is_removed_and_the_name_used() {
     ];
     let (mock, engine) = Mock::engine(&script).await;
     let unit = create(&engine, &spec()).await.expect("created");
-    assert_eq!((unit.id.as_str(), unit.leaf.as_str()), ("id1", "shakedown/r/t/u/id1"));
+    assert_eq!((unit.id.as_str(), unit.leaf.as_str()), ("id1", "shakedown/r/t-u/id1"));
     assert!(mock.seen().contains(&"DELETE /v1.43/containers/old".to_owned()), "{:?}", mock.seen());
 }
 

@@ -150,6 +150,7 @@ impl Bench {
             variant: *variant as usize,
             block: *block,
             position: *position,
+            attempt: 1,
         };
         let job = Job {
             run: format!("fake{}", std::process::id()),
@@ -159,7 +160,7 @@ impl Bench {
             variants: variants.collect(),
             trials: plan.trials.iter().map(scheduled).collect(),
             limits: experiment.limits.clone(),
-            design: experiment.design.clone(),
+            images: Vec::new(),
             host: HostFacts::default(),
             layout: CgroupLayout::default(),
             keep: false,
@@ -374,7 +375,8 @@ async fn of_several_workloads_one_failure_fails_the_trial_and_all_are_removed() 
     assert_eq!(bench.run().await.expect("run").failed, 0);
     let walls: Vec<_> = bench.rows()[0].metrics.iter().map(|metric| (metric.name.clone(), metric.value)).collect();
     assert_eq!(walls, [("a.wall".to_owned(), 0.1), ("b.wall".to_owned(), 1.5)]);
-    assert_eq!(bench.rows()[0].taints, ["too-short"], "the shortest window counts");
+    let short = |ms: u64| bench.rows()[0].is_too_short(Duration::from_millis(ms));
+    assert!(short(101) && !short(100), "the shortest window counts");
     let calls = bench.fake.calls();
     let at = |text: &str| calls.iter().position(|call| call == text).expect(text);
     assert!(at("create b1p1/b") < at("start b1p1/a") && at("start b1p1/b") < at("output b1p1/a"), "{calls:?}");
@@ -392,11 +394,29 @@ async fn another_image_than_asked_fails_the_trial() {
 }
 
 #[tokio::test]
-async fn a_window_below_the_limit_is_tainted_and_counts() {
-    for (ms, taints) in [(999.0, vec!["too-short".to_owned()]), (1000.0, Vec::new())] {
+async fn a_run_goes_on_with_the_images_that_it_had() {
+    let mut bench = Bench::new(ONE, "[]");
+    bench.job.images = vec![("nginx".to_owned(), "sha256:old".to_owned())];
+    let error = bench.run().await.expect_err("another image");
+    assert!(matches!(&error, ExecuteError::ImageChanged { image, old, .. } if image == "nginx" && old == "sha256:old"), "{error}");
+    assert_eq!(bench.rows(), []);
+    bench.nothing_is_left("image");
+    let mut bench = Bench::new(ONE, "[]");
+    assert_eq!(bench.run().await.expect("run").failed, 0);
+    let image = |event| if let Event::ImageReady { image, digest, .. } = event { Some((image, digest)) } else { None };
+    bench.job.images = bench.events().into_iter().filter_map(image).collect();
+    assert_eq!((bench.job.images.len(), bench.run().await.expect("again").failed), (1, 0));
+}
+
+#[tokio::test]
+async fn a_window_below_the_limit_is_too_short_and_counts() {
+    for (ms, short) in [(999.0, true), (1000.0, false)] {
         let bench = Bench::new(ONE, &format!(r#"[{{"wait": {{"wall_ms": {ms}}}}}]"#));
         assert_eq!(bench.run().await.expect("run").failed, 0);
-        assert!(bench.rows().iter().all(|row| row.taints == taints && row.metrics[0].value == ms / 1000.0), "{ms}");
+        assert!(
+            bench.rows().iter().all(|row| row.is_too_short(Duration::from_secs(1)) == short && row.metrics[0].value == ms / 1000.0),
+            "{ms}"
+        );
     }
 }
 

@@ -14,6 +14,7 @@ use shakedown::model::experiment::{Experiment, Problems};
 use shakedown::model::plan::{AA_SUFFIX, SavedPlan, VariantHistory};
 use shakedown::plan::saved::saved;
 use shakedown::plan::{History, Options, Planned, plan};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -75,13 +76,14 @@ fn said(problems: &[Diagnostic]) -> Vec<String> {
     problems.iter().map(|problem| format!("{}: {}{}", place(problem), problem.message, help(problem))).collect()
 }
 
-/// What a run of a manifest leaves when every variant has `good` good trials.
+/// What a run of a manifest leaves when every variant has a good trial in each of `good` blocks.
 fn done(text: &str, good: u32) -> History {
-    let variants = saved_plan(text).variants.into_iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX));
+    let good: BTreeSet<(u32, u32)> = (1..=good).map(|block| (0, block)).collect();
+    let variants = saved_plan(text).variants.into_iter();
     variants
         .map(|variant| {
             let spec = serde_json::to_value(&variant.spec).expect("spec");
-            (variant.id, VariantHistory { identity: variant.identity, spec, good, ..VariantHistory::default() })
+            (variant.id, VariantHistory { identity: variant.identity, spec, good: good.clone(), ..VariantHistory::default() })
         })
         .collect()
 }

@@ -5,7 +5,7 @@ mod history;
 mod journal;
 mod results;
 
-use shakedown::model::event::{Event, JOURNAL_FORMAT, RunStarted, TrialRow};
+use shakedown::model::event::{Attested, Event, JOURNAL_FORMAT, RunStarted, TrialRow};
 use shakedown::model::facts::{EngineFacts, HostFacts};
 use shakedown::model::metric::{Observation, Unit};
 use shakedown::model::outcome::{Failure, FailureKind, Outcome, Phase};
@@ -63,6 +63,18 @@ fn row(plan: &SavedPlan, index: usize, wall: f64) -> TrialRow {
 fn failed(row: TrialRow) -> TrialRow {
     let failure = Some(Failure { phase: Phase::Measure, kind: FailureKind::ExitCode, reason: "exit code 1".into() });
     TrialRow { outcome: Outcome::Failed, failure, metrics: Vec::new(), ..row }
+}
+
+/// A row of a trial that ran an image of this digest.
+fn imaged(row: TrialRow, digest: &str) -> TrialRow {
+    let attested = Attested {
+        unit: "workload".into(),
+        setting: "image".into(),
+        asked: digest.into(),
+        found: Some(digest.into()),
+        source: "engine".into(),
+    };
+    TrialRow { attested: vec![attested], ..row }
 }
 
 fn finished(row: TrialRow) -> Event {

@@ -5,13 +5,12 @@ use super::observed::{Key, Observed, counts};
 use super::order_statistics::level;
 use super::primary;
 use crate::model::estimate::Subject;
+use crate::model::event::TOO_SHORT;
+use crate::model::facts::engine_differences;
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// The taint of a trial whose window was below the design's smallest.
-const TOO_SHORT: &str = "too-short";
 
 /// Below this many blocks an experiment is a first look.
 const FEW_BLOCKS: usize = 3;
@@ -185,11 +184,14 @@ fn no_ratio(results: &Results, observed: &Observed, found: &Found) -> Vec<String
 
 fn machines(results: &Results) -> Option<String> {
     let used: BTreeSet<usize> = results.rows.iter().filter(|row| counts(row).is_some()).map(|row| row.run).collect();
-    let hosts: Vec<_> = used.iter().filter_map(|run| results.runs.get(*run)).map(|run| &run.started.host).collect();
-    let differ = hosts.windows(2).any(|pair| pair[0] != pair[1]);
-    differ.then(|| {
-        "the runs were made on hosts that differ, or a host changed between them: ratios are paired within a run, levels mix them"
-            .to_owned()
+    let starts: Vec<_> = used.iter().filter_map(|run| results.runs.get(*run)).map(|run| &run.started).collect();
+    let mut differences: Vec<String> = Vec::new();
+    for pair in starts.windows(2) {
+        let found = [pair[1].host.differences(&pair[0].host), engine_differences(&pair[1].engines, &pair[0].engines)].concat();
+        differences.extend(found.into_iter().filter(|difference| !differences.contains(difference)).collect::<Vec<_>>());
+    }
+    (!differences.is_empty()).then(|| {
+        format!("hosts or engines differ between the runs ({}): ratios are paired within a run, levels mix them", differences.join(", "))
     })
 }
 

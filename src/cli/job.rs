@@ -1,16 +1,15 @@
 //! From a plan to what is executed.
 
-use super::run::record_failure;
 use super::{exit, open, talk};
 use crate::engine::control;
 use crate::execute::{EngineSource, ExecuteError, Job, JobVariant, Scheduled};
 use crate::execute::{Ready, preflight};
-use crate::model::event::Event;
+use crate::model::event::TrialRow;
 use crate::model::experiment::Problems;
 use crate::model::plan::{AA_SUFFIX, SavedPlan};
 use crate::plan::{History, Planned};
-use crate::record::{self, RunFolder};
-use std::collections::HashSet;
+use crate::record::RunRecord;
+use std::collections::HashMap;
 
 /// What each variant of the plan runs, in the plan's order.
 ///
@@ -38,42 +37,43 @@ pub fn failure(error: &ExecuteError) -> u8 {
     talk::error(error);
     match error {
         ExecuteError::Record(_) => exit::RECORD,
-        ExecuteError::Engine(_) | ExecuteError::Unsupported(_) | ExecuteError::EngineGone { .. } => exit::MACHINE,
+        ExecuteError::Engine(_) | ExecuteError::Unsupported(_) | ExecuteError::EngineGone { .. } | ExecuteError::ImageChanged { .. } => {
+            exit::MACHINE
+        }
     }
 }
 
-/// The trials of a saved plan that have no row yet. The saved plan has the variants of the fresh one: their digest is the same.
-///
-/// # Errors
-/// The exit code, after saying why the journal cannot be read.
-pub fn job(
-    opened: &open::Opened,
-    variants: Vec<JobVariant>,
-    plan: &SavedPlan,
-    folder: &RunFolder,
-    run: String,
-    keep: bool,
-) -> Result<Job, u8> {
-    let finished = |event| if let Event::TrialFinished(row) = event { Some(row.trial) } else { None };
-    let events = record::read_journal(&folder.journal()).map_err(|error| record_failure(&error))?;
-    let rows: HashSet<String> = events.into_iter().filter_map(finished).collect();
-    let scheduled = |[block, position, _, variant]: &[u32; 4]| Scheduled {
-        id: format!("b{block}p{position}"),
-        variant: *variant as usize,
-        block: *block,
-        position: *position,
+/// The trials of a saved plan that are not over in `before`, the interrupted run that goes on, if one does. The saved plan has the
+/// variants of the fresh one: their digest is the same.
+#[must_use]
+pub fn job(opened: &open::Opened, variants: Vec<JobVariant>, plan: &SavedPlan, before: Option<&RunRecord>, run: String, keep: bool) -> Job {
+    let rows = before.map(last_rows).unwrap_or_default();
+    let attempts = opened.experiment.limits.attempts;
+    let scheduled = |[block, position, _, variant]: &[u32; 4]| {
+        let id = format!("b{block}p{position}");
+        let attempt = match rows.get(id.as_str()) {
+            Some(row) if row.is_final(attempts) => return None,
+            row => row.map_or(0, |row| row.attempt) + 1,
+        };
+        Some(Scheduled { id, variant: *variant as usize, block: *block, position: *position, attempt })
     };
-    Ok(Job {
+    Job {
         run,
         experiment: opened.experiment.name.clone(),
         digest: plan.digest.clone(),
         folder: opened.experiment.folder.clone(),
         variants,
-        trials: plan.trials.iter().map(scheduled).filter(|trial| !rows.contains(&trial.id)).collect(),
+        trials: plan.trials.iter().filter_map(scheduled).collect(),
         limits: opened.experiment.limits.clone(),
-        design: opened.experiment.design.clone(),
+        images: before.map(|run| run.images.clone()).unwrap_or_default(),
         host: crate::measure::host::facts(),
         layout: control::layout().unwrap_or_default(),
         keep,
-    })
+    }
+}
+
+/// The last row of each trial of a run.
+#[must_use]
+pub fn last_rows(run: &RunRecord) -> HashMap<&str, &TrialRow> {
+    run.rows.iter().map(|row| (row.trial.as_str(), row)).collect()
 }

@@ -101,7 +101,7 @@ pub fn run(arguments: &Arguments) -> u8 {
             return exit::RECORD;
         }
     };
-    let history = record::history(&loaded, &crate::measure::host::facts());
+    let history = record::history(&loaded, &crate::measure::host::facts(), &[]);
     let catalog = catalog::catalog();
     let options = arguments.choice.options(loaded.runs.len(), false);
     let planned = match plan::plan(&opened.experiment, &catalog, &history, &options) {
@@ -162,7 +162,7 @@ fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std::io::Result
     if let Some(column) = variants.column_mut(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    writeln!(out, "{variants}")?;
+    print(out, &variants)?;
     more(out, copy, "variants")?;
     if plan.trials.is_empty() {
         return writeln!(out, "everything is up to date: `run` has nothing to do (`--fresh` runs it again)");
@@ -173,13 +173,18 @@ fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std::io::Result
         let variant = &plan.variants[trial.variant as usize];
         trials.add_row([trial.block.to_string(), trial.batch.to_string(), trial.position.to_string(), trial.id(), variant.id.to_string()]);
     }
-    writeln!(out, "{trials}")?;
+    print(out, &trials)?;
     more(out, plan.trials.len(), "trials")?;
     match estimate(plan, history) {
         Some((time, guessed)) if guessed => writeln!(out, "about {} (new variants guessed from the others)", show_time(time)),
         Some((time, _)) => writeln!(out, "about {}", show_time(time)),
         None => writeln!(out, "time: unknown until something has run"),
     }
+}
+
+/// A table without the blanks that pad its last column.
+fn print(out: &mut dyn Write, table: &Table) -> std::io::Result<()> {
+    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
 }
 
 fn more(out: &mut dyn Write, all: usize, what: &str) -> std::io::Result<()> {

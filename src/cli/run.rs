@@ -4,13 +4,14 @@ use super::plan::Choice;
 use super::show::{LogFormat, Show};
 use super::signals::{self, Stop};
 use super::{assemble, catalog, engines, exit, job, open, talk};
-use crate::execute;
+use crate::execute::{self, Ready};
 use crate::model::event::{Event, Presented};
+use crate::model::facts::{EngineFacts, HostFacts, engine_differences};
 use crate::model::outcome::Outcome;
+use crate::model::plan::Reason;
 use crate::plan::saved::saved;
-use crate::plan::{self, Planned};
+use crate::plan::{self, History, Planned};
 use crate::record::{self, Lease, Loaded, RunRecord};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Run what is missing: new, stale, failed and unfinished trials; then write the report.
@@ -80,32 +81,14 @@ async fn one(arguments: &Arguments, path: &Path, stop: &Stop) -> u8 {
         Ok(opened) => opened,
         Err(code) => return code,
     };
-    let catalog = catalog::catalog();
-    let (lease, loaded) = match Lease::take_experiment(opened.store.folder(), &opened.experiment.name)
-        .and_then(|lease| Ok((lease, record::load(&opened.store)?)))
-    {
-        Ok(both) => both,
+    let lease = match Lease::take_experiment(opened.store.folder(), &opened.experiment.name) {
+        Ok(lease) => lease,
         Err(error) => return record_failure(&error),
     };
     opened.store.tidy();
-    let options = arguments.choice.options(loaded.runs.len(), true);
-    let planned = match plan::plan(&opened.experiment, &catalog, &record::history(&loaded, &crate::measure::host::facts()), &options) {
-        Ok(planned) => planned,
-        Err(problems) => return opened.problems(&problems),
-    };
-    talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
-    let code = if planned.plan.trials.is_empty() && unfinished(&loaded, &planned, arguments).is_none() {
-        talk::note(format!(
-            "{}: up to date, {} (--fresh runs it again)",
-            opened.experiment.name,
-            talk::count(planned.plan.variants.len() - 1, "variant")
-        ));
-        present(&planned, &loaded)
-    } else {
-        match execute_plan(arguments, &opened, &planned, &loaded, stop).await {
-            Ok(code) => code,
-            Err(code) => return code,
-        }
+    let code = match measure(arguments, &opened, stop).await {
+        Ok(code) => code,
+        Err(code) => return code,
     };
     drop(lease);
     if code == exit::RECORD {
@@ -121,23 +104,72 @@ async fn one(arguments: &Arguments, path: &Path, stop: &Stop) -> u8 {
     }
 }
 
+/// Runs what is missing. A run that was interrupted is finished first; it may have been planned for a part only (`--only`), so
+/// what is missing then runs after it.
+///
+/// # Errors
+/// The exit code, after saying why there is nothing new to report.
+async fn measure(arguments: &Arguments, opened: &open::Opened, stop: &Stop) -> Result<u8, u8> {
+    let catalog = catalog::catalog();
+    let host = crate::measure::host::facts();
+    let mut went_on = false;
+    loop {
+        let loaded = record::load(&opened.store).map_err(|error| record_failure(&error))?;
+        let options = arguments.choice.options(loaded.runs.len(), true);
+        let plan = |engines: &[EngineFacts]| {
+            let history = record::history(&loaded, &host, engines);
+            let planned = plan::plan(&opened.experiment, &catalog, &history, &options).map_err(|problems| opened.problems(&problems))?;
+            Ok::<_, u8>((planned, history))
+        };
+        let before = |planned: &Planned<'_>, engines: &[EngineFacts]| {
+            loaded.runs.last().filter(|run| !went_on && fits(run, planned, arguments, &host, engines))
+        };
+        let (planned, history) = plan(&[])?;
+        if !went_on {
+            talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
+        }
+        let unfinished = before(&planned, &[]);
+        if planned.plan.trials.is_empty() && unfinished.is_none() {
+            if !went_on {
+                let variants = talk::count(planned.plan.variants.len() - 1, "variant");
+                talk::note(format!("{}: up to date, {variants} (--fresh runs it again)", opened.experiment.name));
+            }
+            return Ok(present(&planned, &loaded));
+        }
+        let ready = reach(arguments, opened, &planned, &history, stop).await?;
+        // Only now it is known whether the engines are still those that measured before.
+        let (planned, history) = plan(&ready.facts)?;
+        let before = before(&planned, &ready.facts);
+        if let (Some(run), None) = (unfinished, before) {
+            let differences = run.starts().map(|s| engine_differences(&ready.facts, &s.engines)).find(|found| !found.is_empty());
+            let differences = differences.unwrap_or_default().join(", ");
+            talk::note(format!("{}: {} stays unfinished ({differences})", opened.experiment.name, run.folder.name()));
+        }
+        let code = match before {
+            Some(run) => match present(&planned, &loaded) {
+                exit::OK => execute_plan(arguments, opened, &planned, &history, &ready, Some(run), stop).await?,
+                code => return Err(code),
+            },
+            None => execute_plan(arguments, opened, &planned, &history, &ready, None, stop).await?,
+        };
+        if before.is_none() || code != exit::OK {
+            return Ok(code);
+        }
+        went_on = true;
+    }
+}
+
 /// Says why the record cannot be read or written, and gives the exit code.
 pub fn record_failure(error: &record::RecordError) -> u8 {
     talk::error(error);
     if matches!(error, record::RecordError::Busy { .. }) { exit::MACHINE } else { exit::RECORD }
 }
 
-/// Titles, formulas and margins that changed since the last run: the report follows the manifest without running anything.
+/// What changed in the manifest since the last run and repeats no trial: the report follows it without running anything.
 fn present(planned: &Planned<'_>, loaded: &Loaded) -> u8 {
     let Some(newest) = loaded.runs.last() else { return exit::OK };
-    let now = saved(planned);
-    let now = Presented { presentation: now.presentation, dictionary: now.dictionary, design: now.design };
-    let before = newest.presented.clone().unwrap_or_else(|| Presented {
-        presentation: newest.plan.presentation.clone(),
-        dictionary: newest.plan.dictionary.clone(),
-        design: newest.plan.design.clone(),
-    });
-    if now == before {
+    let now = saved(planned).presented();
+    if as_recorded(&now) == as_recorded(&newest.presented()) {
         return exit::OK;
     }
     match record::Journal::open(&newest.folder.journal()).and_then(|mut journal| journal.append(&Event::Presented(Box::new(now)))) {
@@ -146,43 +178,68 @@ fn present(planned: &Planned<'_>, loaded: &Loaded) -> u8 {
     }
 }
 
-/// The last run, when it was stopped on the way through this very plan on this very machine.
-fn unfinished<'l>(loaded: &'l Loaded, planned: &Planned<'_>, arguments: &Arguments) -> Option<&'l RunRecord> {
-    let newest = loaded.runs.last()?;
-    let here = newest.started.as_ref().is_none_or(|started| crate::measure::host::facts().differences(&started.host).is_empty());
-    (here && !newest.finished && newest.plan.digest == planned.plan.digest && !arguments.choice.fresh && arguments.choice.only.is_empty())
-        .then_some(newest)
+/// What of a design the record keeps, except why each variant is in the plan: that is another reason after every run.
+fn as_recorded(presented: &Presented) -> serde_json::Value {
+    let mut presented = presented.clone();
+    presented.variants.iter_mut().for_each(|variant| variant.reason = Reason::UpToDate);
+    serde_json::to_value(presented).expect("a design is plain data")
 }
 
-async fn execute_plan(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>, loaded: &Loaded, stop: &Stop) -> Result<u8, u8> {
+/// Whether this run, the last one, was stopped on the way through this very plan on this very machine and these engines. Without
+/// engines it is not known yet which ones there are.
+fn fits(run: &RunRecord, planned: &Planned<'_>, arguments: &Arguments, host: &HostFacts, engines: &[EngineFacts]) -> bool {
+    let here = run.starts().all(|s| host.differences(&s.host).is_empty() && engine_differences(engines, &s.engines).is_empty());
+    here && !run.finished && run.plan.digest == planned.plan.digest && !arguments.choice.fresh && arguments.choice.only.is_empty()
+}
+
+/// The engines of a plan, once they answered and can run all of it.
+async fn reach(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>, history: &History, stop: &Stop) -> Result<Ready, u8> {
     let source = engines::Engines::new(arguments.engine.as_deref()).map_err(|error| {
         talk::error(error);
         exit::MACHINE
     })?;
-    let variants = job::variants(opened, planned, &record::history(loaded, &crate::measure::host::facts()))?;
-    let ready = tokio::select! {
-        ready = job::check(&variants, &source) => ready?,
-        () = stop.token.cancelled() => return Err(stop.code().unwrap_or(exit::INTERRUPTED)),
-    };
+    let variants = job::variants(opened, planned, history)?;
+    tokio::select! {
+        ready = job::check(&variants, &source) => ready,
+        () = stop.token.cancelled() => Err(stop.code().unwrap_or(exit::INTERRUPTED)),
+    }
+}
+
+/// Runs a plan in a new folder, or what an interrupted run has `before` its end.
+async fn execute_plan(
+    arguments: &Arguments,
+    opened: &open::Opened,
+    planned: &Planned<'_>,
+    history: &History,
+    ready: &Ready,
+    before: Option<&RunRecord>,
+    stop: &Stop,
+) -> Result<u8, u8> {
     let id = new_id();
     let _alive = Lease::take(&id).map_err(|error| record_failure(&error))?;
-    let name = folder_name(&crate::measure::host::facts().name, &id);
-    let (folder, plan, failed_before) = match unfinished(loaded, planned, arguments) {
+    let plan = before.map_or_else(|| saved(planned), |run| run.plan.clone());
+    let primary = saved(planned).presentation.metrics.into_iter().find(|m| m.primary).map_or_else(|| "wall".to_owned(), |m| m.name);
+    let job = job::job(opened, job::variants(opened, planned, history)?, &plan, before, id.clone(), arguments.keep);
+    let (folder, failed_before) = match before {
         Some(run) => {
-            let (done, all) = (last_rows(run).len(), run.plan.trials.len());
-            talk::note(format!("{}: going on with {} ({done} of {all} trials are there)", opened.experiment.name, run.folder.name()));
-            let failed = last_rows(run).values().filter(|outcome| **outcome == Outcome::Failed).count();
-            (run.folder.clone(), run.plan.clone(), failed)
+            let (left, all) = (job.trials.len(), plan.trials.len());
+            talk::note(format!(
+                "{}: going on with {} ({} of {all} trials are there)",
+                opened.experiment.name,
+                run.folder.name(),
+                all - left
+            ));
+            let failed =
+                job::last_rows(run).values().filter(|row| row.outcome == Outcome::Failed && row.is_final(plan.limits.attempts)).count();
+            (run.folder.clone(), failed)
         }
         None => {
-            let plan = saved(planned);
-            (opened.store.create_run(&name, &plan).map_err(|error| record_failure(&error))?, plan, 0)
+            let name = folder_name(&crate::measure::host::facts().name, &id);
+            (opened.store.create_run(&name, &plan).map_err(|error| record_failure(&error))?, 0)
         }
     };
-    let job = job::job(opened, variants, &plan, &folder, id, arguments.keep)?;
-    let primary = plan.presentation.metrics.iter().find(|m| m.primary).map_or_else(|| "wall".to_owned(), |m| m.name.clone());
-    let mut show = Show::new(arguments.log_format, job.trials.len(), primary);
-    let ended = execute::run(&job, &ready, &folder, &mut show, &stop.token).await.map_err(|error| job::failure(&error))?;
+    let mut show = Show::new(arguments.log_format, job.trials.len(), primary, opened.experiment.design.min_window);
+    let ended = execute::run(&job, ready, &folder, &mut show, &stop.token).await.map_err(|error| job::failure(&error))?;
     let failed = ended.failed + failed_before;
     if ended.interrupted {
         Ok(stop.code().unwrap_or(exit::INTERRUPTED))
@@ -192,11 +249,6 @@ async fn execute_plan(arguments: &Arguments, opened: &open::Opened, planned: &Pl
     } else {
         Ok(exit::OK)
     }
-}
-
-/// How each trial of a run that has a row ended in the end.
-fn last_rows(run: &RunRecord) -> BTreeMap<&str, Outcome> {
-    run.rows.iter().map(|row| (row.trial.as_str(), row.outcome)).collect()
 }
 
 /// Six hexadecimal digits that no other run on this host has.

@@ -3,7 +3,7 @@
 use super::plan::show_time;
 use super::talk;
 use crate::execute::{Observer, Progress};
-use crate::model::event::{Event, TrialRow};
+use crate::model::event::{Event, TOO_SHORT, TrialRow};
 use crate::model::outcome::Outcome;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -23,6 +23,8 @@ pub struct Show {
     form: Form,
     /// The metric that lines show.
     primary: String,
+    /// A trial with a shorter window is marked.
+    min_window: Duration,
 }
 
 enum Form {
@@ -33,7 +35,7 @@ enum Form {
 
 impl Show {
     /// Chooses the form: the bar only where someone watches.
-    pub fn new(format: LogFormat, total: usize, primary: String) -> Self {
+    pub fn new(format: LogFormat, total: usize, primary: String, min_window: Duration) -> Self {
         let form = match format {
             LogFormat::Json => Form::Json,
             LogFormat::Text if std::io::stderr().is_terminal() && std::env::var_os("CI").is_none() => {
@@ -46,7 +48,7 @@ impl Show {
             }
             LogFormat::Text => Form::Lines,
         };
-        Self { form, primary }
+        Self { form, primary, min_window }
     }
 
     fn say(&self, line: &str) {
@@ -75,9 +77,9 @@ impl Show {
                     }
                     (None, _) => "ok".to_owned(),
                 };
-                let taints = if row.taints.is_empty() { String::new() } else { format!(" [{}]", row.taints.join(", ")) };
+                let taint = if row.is_too_short(self.min_window) { format!(" [{TOO_SHORT}]") } else { String::new() };
                 let left = progress.left.map(|left| format!(", {} left", show_time(left))).unwrap_or_default();
-                talk::line(format_args!("[{}/{}{left}] {} {}: {told}{taints}", progress.done, progress.total, row.trial, row.variant));
+                talk::line(format_args!("[{}/{}{left}] {} {}: {told}{taint}", progress.done, progress.total, row.trial, row.variant));
             }
             Form::Json => {}
         }

@@ -16,9 +16,9 @@ pub use progress::Progress;
 use crate::engine::{Boxed, Engine, EngineError, UnitName};
 use crate::model::cgroup::CgroupLayout;
 use crate::model::event::{Event, RunStarted, TrialRow};
-use crate::model::experiment::{Design, PhaseLimits};
+use crate::model::experiment::PhaseLimits;
 use crate::model::facts::HostFacts;
-use crate::model::outcome::{Failure, FailureKind, Outcome, Phase};
+use crate::model::outcome::Outcome;
 use crate::model::spec::{EngineSpec, TrialSpec};
 use crate::record::{Journal, RecordError, RunFolder};
 use std::path::PathBuf;
@@ -57,6 +57,8 @@ pub struct Scheduled {
     pub block: u32,
     /// Position, from 1.
     pub position: u32,
+    /// Its next attempt, from 1: those that an interrupted run recorded stay what they are.
+    pub attempt: u32,
 }
 
 /// A variant that has trials to run.
@@ -88,8 +90,8 @@ pub struct Job {
     pub trials: Vec<Scheduled>,
     /// Limits of the phases.
     pub limits: PhaseLimits,
-    /// The protocol.
-    pub design: Design,
+    /// Digests of the images that the run had before it was interrupted, by what was asked for; it goes on with those only.
+    pub images: Vec<(String, String)>,
     /// The host.
     pub host: HostFacts,
     /// Where its control groups are.
@@ -122,6 +124,18 @@ pub enum ExecuteError {
     /// Several things that this engine or host cannot honour; known before the first trial.
     #[error("this engine or host cannot run the plan:\n  {}", .0.join("\n  "))]
     Unsupported(Vec<String>),
+    /// An interrupted run cannot go on, because what it ran is not there any more.
+    #[error(
+        "image `{image}` has changed since the run was interrupted ({old} -> {new}): `run --fresh` measures all of it with the new one"
+    )]
+    ImageChanged {
+        /// What was asked for.
+        image: String,
+        /// Digest of what ran.
+        old: String,
+        /// Digest of what would run.
+        new: String,
+    },
     /// The engine failed again and again.
     #[error("the engine failed {trials} trials in a row, the last with: {reason}; what is finished is kept, `run` goes on from here")]
     EngineGone {
@@ -168,7 +182,7 @@ pub async fn run(
     }));
     log.publish(started)?;
     let prepared = tokio::select! {
-        prepared = images::prepare(job, &ready.engines) => Some(prepared),
+        prepared = images::prepare(job, &ready.engines) => Some(prepared.and_then(|ready| unchanged(&job.images, ready))),
         () = cancel.cancelled() => None,
     };
     let ended = match prepared {
@@ -201,7 +215,7 @@ async fn trials(shared: &Shared<'_>, folder: &RunFolder, log: &mut Log<'_>) -> R
         let Some(row) = attempts(shared, scheduled, folder, log).await? else { break };
         log.progress.finish(scheduled, &row);
         failed += usize::from(row.outcome == Outcome::Failed);
-        let reason = row.failure.as_ref().filter(|failure| is_of_the_engine(failure)).map(|failure| failure.reason.clone());
+        let reason = row.failure.as_ref().filter(|failure| failure.is_of_the_engine()).map(|failure| failure.reason.clone());
         log.publish(Event::TrialFinished(Box::new(row)))?;
         broken = if reason.is_some() { broken + 1 } else { 0 };
         if let Some(reason) = reason.filter(|_| broken >= ENGINE_PATIENCE) {
@@ -211,13 +225,18 @@ async fn trials(shared: &Shared<'_>, folder: &RunFolder, log: &mut Log<'_>) -> R
     Ok(failed)
 }
 
-/// Whether the engine is to blame, so that trying again may help: it refused, or did not answer in time.
-fn is_of_the_engine(failure: &Failure) -> bool {
-    match failure.kind {
-        FailureKind::Infrastructure => true,
-        FailureKind::Timeout => !matches!(failure.phase, Phase::Measure | Phase::WarmUp),
-        _ => false,
+/// Refuses images that are other ones than those that an interrupted run had: half of each would be compared as one.
+fn unchanged(before: &[(String, String)], ready: (images::Images, Vec<Event>)) -> Result<(images::Images, Vec<Event>), ExecuteError> {
+    for event in &ready.1 {
+        let Event::ImageReady { image, digest, .. } = event else { continue };
+        let mut known = before.iter().filter(|(name, _)| name == image).peekable();
+        if let Some((_, old)) = known.peek().copied()
+            && known.all(|(_, known)| known != digest)
+        {
+            return Err(ExecuteError::ImageChanged { image: image.clone(), old: old.clone(), new: digest.clone() });
+        }
     }
+    Ok(ready)
 }
 
 /// Removes all of this run between two trials, when nothing of it may be there; what stays is told and recorded.
@@ -255,7 +274,7 @@ async fn attempts(
 ) -> Result<Option<TrialRow>, ExecuteError> {
     let job = shared.job;
     let variant = &job.variants[scheduled.variant];
-    for attempt in 1.. {
+    for attempt in scheduled.attempt.. {
         log.publish(Event::TrialStarted { trial: scheduled.id.clone(), attempt, at: now() })?;
         let label = if attempt == 1 { scheduled.id.clone() } else { format!("{}a{attempt}", scheduled.id) };
         let name = UnitName { run: job.run.clone(), experiment: job.experiment.clone(), trial: label.clone(), unit: String::new() };
@@ -279,7 +298,6 @@ async fn attempts(
             problems: measured.problems,
             failure: measured.failure,
         };
-        readings::taint(&mut row, &job.design);
         for (unit, output) in &measured.outputs {
             for (stream, captured) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
                 if captured.total > 0 {
@@ -290,8 +308,7 @@ async fn attempts(
         if measured.unsettled {
             settle(job, shared.ready, log).await?;
         }
-        let again = row.failure.as_ref().is_some_and(is_of_the_engine) && attempt < job.limits.attempts;
-        if !again || shared.cancel.is_cancelled() {
+        if row.is_final(job.limits.attempts) || shared.cancel.is_cancelled() {
             return Ok(Some(row));
         }
         log.publish(Event::TrialFinished(Box::new(row)))?;

@@ -1,15 +1,10 @@
-//! What a trial's numbers are made of: engine stamps, counters, parsed output; and what makes them doubtful.
+//! What a trial's numbers are made of: engine stamps, counters, parsed output.
 
 use crate::engine::{Exit, Output};
 use crate::measure::parsers::{self, ToolOutput};
-use crate::model::event::TrialRow;
-use crate::model::experiment::Design;
 use crate::model::metric::{Observation, Unit};
-use crate::model::outcome::{Failure, FailureKind, Outcome, Phase};
+use crate::model::outcome::{Failure, FailureKind, Phase};
 use crate::model::spec::WorkloadSpec;
-
-/// Taint keyword: the window was too short to say anything.
-pub const TOO_SHORT: &str = "too-short";
 
 /// The metrics of one workload from its output and stamps, and what its parsers complain about.
 pub(super) struct Reading {
@@ -64,14 +59,4 @@ pub(super) fn last_words(output: &Output) -> Option<String> {
     let text = String::from_utf8_lossy(if output.stderr.bytes.is_empty() { &output.stdout.bytes } else { &output.stderr.bytes });
     let last = text.lines().map(str::trim).rfind(|line| !line.is_empty())?;
     Some(last.chars().take(200).collect())
-}
-
-/// Marks what a sceptic would leave out.
-pub(super) fn taint(row: &mut TrialRow, design: &Design) {
-    let limit = design.min_window.as_secs_f64();
-    let walls = row.metrics.iter().filter(|m| m.name == "wall" || m.name.ends_with(".wall")).map(|m| m.value);
-    let shortest = walls.reduce(f64::min).unwrap_or(0.0);
-    if row.outcome == Outcome::Ok && shortest < limit {
-        row.taints.push(TOO_SHORT.to_owned());
-    }
 }

@@ -4,10 +4,16 @@ use super::experiment::{Design, MetricDecl, Presentation};
 use super::facts::{EngineFacts, HostFacts};
 use super::metric::Observation;
 use super::outcome::{Failure, Outcome};
+use super::plan::{FactorSummary, SavedVariant};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Version of the journal's form.
 pub const JOURNAL_FORMAT: u32 = 1;
+
+/// Taint of a trial of which a window was too short to say anything. No row of a journal needs it: it follows from the row and the
+/// design, see [`TrialRow::is_too_short`].
+pub const TOO_SHORT: &str = "too-short";
 
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -42,7 +48,7 @@ pub enum Event {
         /// One sentence.
         message: String,
     },
-    /// The manifest's titles, metrics or margins changed after the run: the report follows them, no trial is repeated.
+    /// The manifest changed after the run in what repeats no trial, such as titles or the baseline: the report follows it.
     Presented(Box<Presented>),
     /// The run ended and every trial of its plan has a row.
     RunFinished {
@@ -58,9 +64,18 @@ pub enum Event {
     },
 }
 
-/// What a report shows that changes no trial.
+/// The design that a report shows rows under: all of a [`super::plan::SavedPlan`] that repeats no trial by itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Presented {
+    /// The factors with their levels' texts.
+    #[serde(default)]
+    pub factors: Vec<FactorSummary>,
+    /// Variants with what they run, the A/A copy last. Empty in old journals, which stand for the plan's factors, variants and baseline.
+    #[serde(default)]
+    pub variants: Vec<SavedVariant>,
+    /// Index of the baseline.
+    #[serde(default)]
+    pub baseline: usize,
     /// Titles and declared metrics.
     pub presentation: Presentation,
     /// What the parsers can yield.
@@ -128,6 +143,23 @@ pub struct TrialRow {
     /// What the parsers want known.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub problems: Vec<String>,
+}
+
+impl TrialRow {
+    /// Whether nothing is left to try: it ended well, it failed otherwise than by the engine, or it was tried `attempts` times.
+    #[must_use]
+    pub fn is_final(&self, attempts: u32) -> bool {
+        self.attempt >= attempts || !self.failure.as_ref().is_some_and(Failure::is_of_the_engine)
+    }
+
+    /// Whether its shortest window was below `limit`; one without a measured window was too short to have one. A failed trial
+    /// never is: it has no numbers to doubt.
+    #[must_use]
+    pub fn is_too_short(&self, limit: Duration) -> bool {
+        let walls = self.metrics.iter().filter(|metric| metric.name == "wall" || metric.name.ends_with(".wall"));
+        let shortest = walls.map(|wall| wall.value).reduce(f64::min).unwrap_or(0.0);
+        self.outcome == Outcome::Ok && shortest < limit.as_secs_f64()
+    }
 }
 
 /// One setting that was read back.

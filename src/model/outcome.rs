@@ -74,6 +74,18 @@ pub struct Failure {
     pub reason: String,
 }
 
+impl Failure {
+    /// Whether the engine is to blame, so that trying again may help: it refused, or did not answer in time.
+    #[must_use]
+    pub fn is_of_the_engine(&self) -> bool {
+        match self.kind {
+            FailureKind::Infrastructure => true,
+            FailureKind::Timeout => !matches!(self.phase, Phase::Measure | Phase::WarmUp),
+            _ => false,
+        }
+    }
+}
+
 /// The documented kinds of failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -3,6 +3,7 @@
 use super::experiment::{Design, MetricDecl, PhaseLimits, Presentation};
 use super::spec::TrialSpec;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The suffix of the hidden second copy of the baseline.
@@ -59,13 +60,13 @@ pub enum Reason {
     New,
     /// What it runs has changed: `path: old -> new`.
     Stale(Vec<String>),
-    /// It was measured on another machine only, whose numbers cannot stand beside this one's.
+    /// It was measured on another machine or engine or with another image only; those numbers cannot stand beside new ones.
     Elsewhere(String),
     /// Some trials failed.
     FailedBefore(String),
-    /// It has fewer good trials than the design asks for.
+    /// It has fewer good blocks than the design asks for.
     MoreBlocks {
-        /// Good trials so far.
+        /// Blocks so far in which it and the baseline ended well.
         have: u32,
         /// Blocks of the design.
         want: u32,
@@ -83,7 +84,7 @@ impl std::fmt::Display for Reason {
         match self {
             Self::New => f.write_str("new"),
             Self::Stale(changes) => write!(f, "stale ({})", changes.join("; ")),
-            Self::Elsewhere(difference) => write!(f, "measured on another machine ({difference})"),
+            Self::Elsewhere(difference) => write!(f, "measured under other circumstances ({difference})"),
             Self::FailedBefore(why) => write!(f, "failed before ({why})"),
             Self::MoreBlocks { have, want } => write!(f, "more blocks ({have} of {want})"),
             Self::Baseline => f.write_str("baseline, measured again beside the others"),
@@ -121,13 +122,14 @@ pub struct VariantHistory {
     pub identity: String,
     /// What it ran, to say what changed.
     pub spec: serde_json::Value,
-    /// Good trials with that identity.
-    pub good: u32,
+    /// Run and block of each good trial with that identity. Only a block that the baseline has, too, makes a pair.
+    pub good: BTreeSet<(u32, u32)>,
     /// The reason of a trial that failed and was not made good since.
     pub failure: Option<String>,
     /// Median duration of a trial in seconds, everything included.
     pub seconds: Option<f64>,
-    /// In what the machine of the only trials there are differs from this one; then all the other fields are empty.
+    /// In what the machine, the engine or the image of the only trials there are differs from today's; then all the other fields
+    /// are empty.
     pub elsewhere: Option<String>,
 }
 
@@ -158,6 +160,21 @@ pub struct SavedPlan {
     pub presentation: Presentation,
     /// What the variants' parsers can yield, with units and directions.
     pub dictionary: Vec<MetricDecl>,
+}
+
+impl SavedPlan {
+    /// The design that rows are shown under.
+    #[must_use]
+    pub fn presented(&self) -> super::event::Presented {
+        super::event::Presented {
+            factors: self.factors.clone(),
+            variants: self.variants.clone(),
+            baseline: self.baseline,
+            presentation: self.presentation.clone(),
+            dictionary: self.dictionary.clone(),
+            design: self.design.clone(),
+        }
+    }
 }
 
 /// A variant with what it runs.

@@ -198,6 +198,17 @@ pub enum ImageSpec {
     Pack(Vec<PathBuf>),
 }
 
+impl std::fmt::Display for ImageSpec {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Reference(reference) => f.write_str(reference),
+            Self::Build { context, .. } => write!(f, "build {}", context.display()),
+            Self::Archive(path) => write!(f, "archive {}", path.display()),
+            Self::Pack(paths) => write!(f, "pack {}", paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(" ")),
+        }
+    }
+}
+
 /// A file placed in a unit before it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSpec {

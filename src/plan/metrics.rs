@@ -114,6 +114,11 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
                     Diagnostic::error(metric.span, format!("no parser yields a metric `{}`", metric.name)).suggest(&metric.name, known),
                 );
             }
+            None if metric.unit.is_some() => {
+                let problem =
+                    Diagnostic::error(metric.span, format!("`{}` is measured and has its unit: none can be declared", metric.name));
+                problems.push(problem.help("drop `unit`; a metric of your own may convert it: `expr: ... * 1000`"));
+            }
             None => {}
         }
     }

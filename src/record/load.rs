@@ -1,16 +1,12 @@
-//! Plans and journals of all runs -> [`Results`].
+//! Plans and journals of all runs, as they stand on disk.
 
 use super::journal::read_journal;
 use super::{RecordError, RunFolder, Store, io};
 use crate::model::event::{Event, Presented, RunStarted, TrialRow};
-use crate::model::facts::HostFacts;
-use crate::model::metric::{Better, Unit};
-use crate::model::plan::SavedPlan;
-use crate::model::results::{MetricColumn, ResultRow, Results, RunSummary};
-use crate::plan::derive::Derived;
+use crate::model::plan::{SavedPlan, SavedVariant};
+use crate::model::spec::TrialSpec;
 use crate::plan::saved::FORMAT;
 use fs_err as fs;
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 /// One run as it stands on disk.
@@ -22,6 +18,8 @@ pub struct RunRecord {
     pub plan: SavedPlan,
     /// Its circumstances at the first start; none when it was killed before its first event.
     pub started: Option<RunStarted>,
+    /// Its circumstances each time that it went on after an interruption.
+    pub resumed: Vec<RunStarted>,
     /// Images that were made ready: what was asked for, and the digest of what ran.
     pub images: Vec<(String, String)>,
     /// Its rows in the order of the journal.
@@ -32,6 +30,25 @@ pub struct RunRecord {
     pub presented: Option<Presented>,
     /// Whether every trial of its plan has a row.
     pub finished: bool,
+}
+
+impl RunRecord {
+    /// Every start, the first one first.
+    pub fn starts(&self) -> impl DoubleEndedIterator<Item = &RunStarted> {
+        self.started.iter().chain(&self.resumed)
+    }
+
+    /// The design that its rows are shown under: what was presented last, else its plan's.
+    #[must_use]
+    pub fn presented(&self) -> Presented {
+        self.presented.clone().unwrap_or_else(|| self.plan.presented())
+    }
+
+    /// What a row ran, as far as its plan tells.
+    pub(super) fn spec(&self, row: &TrialRow) -> Option<&TrialSpec> {
+        let is_it = |variant: &&SavedVariant| variant.id == row.variant && variant.identity == row.identity;
+        self.plan.variants.iter().find(is_it).map(|variant| &variant.spec)
+    }
 }
 
 /// All runs of an experiment, the oldest first.
@@ -63,6 +80,7 @@ fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {
         folder,
         plan,
         started: None,
+        resumed: Vec::new(),
         images: Vec::new(),
         rows: Vec::new(),
         warnings: Vec::new(),
@@ -71,20 +89,31 @@ fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {
     };
     for event in read_journal(&run.folder.journal())? {
         match event {
-            Event::RunStarted(started) => {
-                run.started.get_or_insert(*started);
-            }
+            Event::RunStarted(started) => match run.started {
+                None => run.started = Some(*started),
+                Some(_) => run.resumed.push(*started),
+            },
             Event::ImageReady { image, digest, .. } if !run.images.contains(&(image.clone(), digest.clone())) => {
                 run.images.push((image, digest))
             }
             Event::TrialFinished(row) => run.rows.push(*row),
             Event::Warned { message, .. } if !run.warnings.contains(&message) => run.warnings.push(message),
-            Event::Presented(presented) => run.presented = Some(*presented),
+            Event::Presented(presented) => run.presented = Some(completed(*presented, &run.plan)),
             Event::RunFinished { .. } => run.finished = true,
             Event::TrialStarted { .. } | Event::RunInterrupted { .. } | Event::Warned { .. } | Event::ImageReady { .. } => {}
         }
     }
     Ok(run)
+}
+
+/// Old journals present titles, metrics and margins only: the rest is the plan's.
+fn completed(presented: Presented, plan: &SavedPlan) -> Presented {
+    if presented.variants.is_empty() {
+        let Presented { presentation, dictionary, design, .. } = presented;
+        Presented { presentation, dictionary, design, ..plan.presented() }
+    } else {
+        presented
+    }
 }
 
 /// Reads a plan. One of a newer form may not fit at all: its version is looked at first.
@@ -99,118 +128,4 @@ fn parse_plan(path: PathBuf, text: &[u8]) -> Result<SavedPlan, RecordError> {
         return Err(RecordError::TooNew { path, found: format, known: FORMAT });
     }
     serde_json::from_slice(text).map_err(|error| RecordError::Damaged { path, line: error.line(), reason: error.to_string() })
-}
-
-/// Joins all runs under the design of the newest one.
-///
-/// # Errors
-/// [`RecordError::Absent`] without any run.
-pub fn results(store: &Store, experiment: &str, loaded: Loaded) -> Result<Results, RecordError> {
-    let absent = || RecordError::Absent { experiment: experiment.to_owned(), path: store.folder().join("runs") };
-    let newest = loaded.runs.last().ok_or_else(absent)?;
-    let presented = newest.presented.clone().unwrap_or_else(|| Presented {
-        presentation: newest.plan.presentation.clone(),
-        dictionary: newest.plan.dictionary.clone(),
-        design: newest.plan.design.clone(),
-    });
-    let mut results = Results {
-        experiment: experiment.to_owned(),
-        design: presented.design.clone(),
-        factors: newest.plan.factors.clone(),
-        variants: newest.plan.variants.clone(),
-        baseline: newest.plan.baseline,
-        presentation: presented.presentation.clone(),
-        runs: Vec::new(),
-        rows: Vec::new(),
-        metrics: Vec::new(),
-        warnings: Vec::new(),
-    };
-    let (derived, problems) = Derived::new(&presented.presentation.metrics);
-    problems.into_iter().for_each(|problem| add_once(&mut results.warnings, problem));
-    // A sentence about a formula may hold the values that it failed for: the first one stands for all.
-    let mut failing = HashSet::new();
-    let machine = loaded.runs.iter().rev().find_map(|run| run.started.as_ref()).map(|started| started.host.clone()).unwrap_or_default();
-    for run in loaded.runs {
-        add_run(&mut results, run, &machine, &derived, &mut failing);
-    }
-    results.metrics = columns(&results, &presented);
-    Ok(results)
-}
-
-fn add_once(list: &mut Vec<String>, text: String) {
-    if !list.contains(&text) {
-        list.push(text);
-    }
-}
-
-/// Rows that were measured on another machine than the newest run are kept and shown, and belong to no variant.
-fn add_run<'d>(results: &mut Results, run: RunRecord, machine: &HostFacts, derived: &'d Derived, failing: &mut HashSet<&'d str>) {
-    let Some(started) = run.started else { return };
-    let index = results.runs.len();
-    let elsewhere = machine.differences(&started.host);
-    if !elsewhere.is_empty() && !run.rows.is_empty() {
-        let (run, trials) = (run.folder.name(), run.rows.len());
-        let warning = format!(
-            "`{run}` was measured on another machine ({}): its {trials} trials are recorded and do not count",
-            elsewhere.join(", ")
-        );
-        add_once(&mut results.warnings, warning);
-    }
-    let blocks = run.plan.trials.iter().map(|t| t[0]).max().unwrap_or(0);
-    results.runs.push(RunSummary {
-        run: run.folder.name(),
-        seed: run.plan.seed,
-        blocks,
-        images: run.images,
-        started,
-        finished: run.finished,
-    });
-    run.warnings.into_iter().for_each(|warning| add_once(&mut results.warnings, warning));
-    let known: HashMap<String, usize> = results.variants.iter().enumerate().map(|(i, v)| (v.id.clone(), i)).collect();
-    let mut newest: HashMap<String, usize> = HashMap::new();
-    for mut row in run.rows {
-        let variant = known.get(&row.variant).copied().filter(|v| elsewhere.is_empty() && results.variants[*v].identity == row.identity);
-        if let Some(variant) = variant {
-            let problems = derived.add(&results.variants[variant].vars, &mut row.metrics);
-            results.warnings.extend(problems.into_iter().filter(|(metric, _)| failing.insert(metric)).map(|(_, problem)| problem));
-        }
-        if let Some(earlier) = newest.insert(row.trial.clone(), results.rows.len()) {
-            results.rows[earlier].superseded = true;
-        }
-        results.rows.push(ResultRow { run: index, variant, superseded: false, row });
-    }
-}
-
-/// Declared metrics first, then what the parsers know, then whatever else the rows have, in order of first appearance.
-fn columns(results: &Results, presented: &Presented) -> Vec<MetricColumn> {
-    let mut seen: HashMap<&str, Unit> = HashMap::new();
-    let mut order: Vec<&str> = Vec::new();
-    for observation in results.rows.iter().flat_map(|row| &row.row.metrics) {
-        if !seen.contains_key(observation.name.as_str()) {
-            seen.insert(&observation.name, observation.unit.clone());
-            order.push(&observation.name);
-        }
-    }
-    let declared = &presented.presentation.metrics;
-    let named = declared.iter().chain(&presented.dictionary).map(|metric| metric.name.as_str());
-    let mut columns: Vec<MetricColumn> = Vec::new();
-    for name in named.chain(order) {
-        if !seen.contains_key(name) && !declared.iter().any(|metric| metric.name == name)
-            || columns.iter().any(|column| column.name == name)
-        {
-            continue;
-        }
-        let own = declared.iter().find(|metric| metric.name == name);
-        let known = presented.dictionary.iter().find(|metric| metric.name == name);
-        let better: Option<Better> = own.and_then(|m| m.better).or(known.and_then(|m| m.better));
-        let unit = seen.get(name).cloned().or(own.and_then(|m| m.unit.clone())).or(known.and_then(|m| m.unit.clone())).unwrap_or(Unit::ONE);
-        columns.push(MetricColumn {
-            name: name.to_owned(),
-            unit,
-            better,
-            primary: own.is_some_and(|m| m.primary),
-            declared: own.is_some(),
-        });
-    }
-    columns
 }

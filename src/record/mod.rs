@@ -3,8 +3,10 @@
 //! Principles. Nothing that is needed later is computed only at the end. A line of the journal that ends something is on disk before anyone sees it.
 //! A run is unfinished until its last event; a torn last line is what a crash leaves and is read past. The record knows no engine.
 
+mod apart;
 mod folder;
 mod history;
+mod join;
 mod journal;
 mod lease;
 mod load;
@@ -12,9 +14,10 @@ mod output;
 
 pub use folder::{RunFolder, Store, today, write_atomically};
 pub use history::history;
+pub use join::results;
 pub use journal::{Journal, read_journal};
 pub use lease::{Alive, Lease, alive_runs};
-pub use load::{Loaded, RunRecord, load, results};
+pub use load::{Loaded, RunRecord, load};
 pub use output::{INLINE_BYTES, keep};
 
 use std::path::PathBuf;

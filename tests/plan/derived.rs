@@ -88,6 +88,10 @@ fn declared_metrics_are_checked_when_planning() {
             "metrics: {wall: {expr: wall * 2}}",
             "1:11: `wall` is measured already, so no formula can give it / give the derived metric a name of its own",
         ),
+        (
+            "metrics: {wall: {unit: ms}}",
+            "1:11: `wall` is measured and has its unit: none can be declared / drop `unit`; a metric of your own may convert it: `expr: ... * 1000`",
+        ),
         ("metrics: {x: {expr: x + wall}}", "1:11: metric `x`: its formula needs itself"),
         ("metrics: {x: {expr: y}, y: {expr: wall}, z: {expr: 'a * wall / host.cpus'}}", ""),
     ];

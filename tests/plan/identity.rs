@@ -148,6 +148,7 @@ fn reasons_follow_the_history() {
     let past = |good: u32, failure: Option<&str>| -> History {
         let mut history = done(text, 4);
         let variant = history.get_mut("a=2").expect("variant");
+        let good = (1..=good).map(|block| (0, block)).collect();
         *variant = VariantHistory { good, failure: failure.map(str::to_owned), ..variant.clone() };
         history
     };
@@ -171,6 +172,35 @@ fn reasons_follow_the_history() {
         let (found, count) = reasons(text, &history, options);
         assert_eq!((found[1].1.as_str(), count), (reason, trials), "{index}");
     }
+}
+
+/// What is compared are pairs: a trial without its baseline answers nothing, and has to be measured again beside one.
+#[test]
+fn only_blocks_that_the_baseline_has_count() {
+    let text = "workload: {on: host, command: 'run {{ a }}'}\nmatrix: {a: [1, 2]}\ndesign: {blocks: 4}\n";
+    let without = |id: &str, blocks: &[u32]| {
+        let mut history = done(text, 4);
+        let good = &mut history.get_mut(id).expect("variant").good;
+        blocks.iter().for_each(|block| assert!(good.remove(&(0, *block))));
+        reasons(text, &history, &Options::default())
+    };
+    let more = |have: u32| format!("more blocks ({have} of 4)");
+    let beside = "baseline, measured again beside the others".to_owned();
+    let table = [
+        ("a=1", &[2][..], [more(3), more(3)], 3),
+        ("a=1", &[1, 2, 3, 4], ["new".to_owned(), more(0)], 12),
+        ("a=2", &[2, 3], [beside.clone(), more(2)], 6),
+        ("a=1#aa", &[3], [beside, "up to date".to_owned()], 2),
+    ];
+    for (id, blocks, expected, count) in table {
+        let (found, trials) = without(id, blocks);
+        let said: Vec<&String> = found[..2].iter().map(|(_, reason)| reason).collect();
+        assert_eq!((said, trials), (expected.iter().collect(), count), "{id} {blocks:?}");
+    }
+    // A baseline that has changed is compared with nothing yet; another one has been beside all others, but has no copy.
+    let changed = "matrix: {a: {1: {workload: {cpus: 1}}, 2: }}\nworkload: {on: host, command: 'run {{ a }}'}\ndesign: {blocks: 4}\n";
+    assert_eq!(reasons(changed, &done(text, 4), &Options::default()).1, 12);
+    assert_eq!(reasons(&format!("{text}baseline: {{a: 2}}\n"), &done(text, 4), &Options::default()).1, 8);
 }
 
 /// Two factors that each add a variable, a limit and a file's var: which one stands first in the text means nothing.

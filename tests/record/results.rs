@@ -1,7 +1,7 @@
 //! Runs joined under the design of the newest one.
 
-use super::{MANIFEST, failed, finished, plan, row, run, started, whole};
-use shakedown::model::event::{Event, Presented, TrialRow};
+use super::{MANIFEST, failed, finished, imaged, plan, row, run, started, whole};
+use shakedown::model::event::{Event, TrialRow};
 use shakedown::model::results::Results;
 use shakedown::record::{RecordError, Store, load, results};
 
@@ -125,9 +125,8 @@ fn formulas_and_columns_follow_the_newest_presentation() {
     );
     let later = plan(&text);
     assert_eq!(later.variants[0].identity, first.variants[0].identity);
-    let presented = Presented { presentation: later.presentation, dictionary: later.dictionary, design: later.design };
     let mut journal = shakedown::record::Journal::open(&folder.journal()).expect("journal");
-    journal.append(&Event::Presented(Box::new(presented))).expect("append");
+    journal.append(&Event::Presented(Box::new(later.presented()))).expect("append");
     let after = joined(&store);
     assert_eq!(after.presentation.title, "Two");
     let declared =
@@ -158,4 +157,134 @@ fn what_was_measured_on_another_machine_is_kept_and_does_not_count() {
     assert_eq!(results.rows.iter().filter(|row| row.run == 0).count(), counted.len());
     let told = format!("`r0` was measured on another machine (CPUs: 2 -> 8): its {} trials are recorded and do not count", counted.len());
     assert_eq!(results.warnings, [told]);
+}
+
+/// Appends an event to a run that is there.
+fn append(folder: &shakedown::record::RunFolder, event: &Event) {
+    shakedown::record::Journal::open(&folder.journal()).and_then(|mut journal| journal.append(event)).expect("append");
+}
+
+#[test]
+fn the_whole_design_is_that_which_was_presented_last() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let text =
+        MANIFEST.replace("[1, 2]", "[1, 2, 3]").replace("design:", "vars: {v: 1}\nmetrics: {x: {expr: wall * v / host.cpus}}\ndesign:");
+    let first = plan(&text);
+    let folder = run(&store, "r1", "2026-11-30T10:00:00.000Z", &first, whole(&first));
+    let values = |results: &Results, name: &str| -> Vec<f64> {
+        results.rows.iter().flat_map(|row| &row.row.metrics).filter(|metric| metric.name == name).map(|metric| metric.value).collect()
+    };
+    let before = joined(&store);
+    assert_eq!(values(&before, "x"), values(&before, "wall").iter().map(|wall| wall / 2.0).collect::<Vec<_>>(), "two CPUs");
+    let later = plan(&format!("{}baseline: {{a: 2}}\n", text.replace("[1, 2, 3]", "[1, 2]").replace("v: 1", "v: 8")));
+    append(&folder, &Event::Presented(Box::new(later.presented())));
+    let after = joined(&store);
+    assert_eq!(counts(&after), counted(&[("a=1", 3), ("a=2", 3), ("a=2#aa", 0), ("none", 6)]));
+    assert_eq!((after.baseline, after.factors[0].levels.len()), (1, 2));
+    let of_design =
+        |results: &Results| results.rows.iter().filter(|row| row.variant.is_some()).map(|row| row.row.metrics[0].value).sum::<f64>();
+    assert_eq!(values(&after, "x").iter().sum::<f64>(), 4.0 * of_design(&after));
+    // An older program presented titles, metrics and margins only.
+    let path = folder.journal();
+    let journal = std::fs::read_to_string(&path).expect("journal");
+    let (rows, last) = journal.trim_end().rsplit_once('\n').expect("lines");
+    let mut old: serde_json::Value = serde_json::from_str(last).expect("event");
+    let fields = old.as_object_mut().expect("mapping");
+    ["factors", "variants", "baseline"].iter().for_each(|field| assert!(fields.remove(*field).is_some()));
+    std::fs::write(&path, format!("{rows}\n{old}\n")).expect("journal");
+    assert_eq!(counts(&joined(&store)), counts(&before));
+}
+
+#[test]
+fn what_is_too_short_follows_the_newest_design() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let first = plan(MANIFEST);
+    let named = |name: &str, value: f64| shakedown::model::metric::Observation::finite(name, value, shakedown::model::metric::Unit::SECOND);
+    let with = |index: usize, metrics: &[(&str, f64)]| {
+        let metrics = metrics.iter().filter_map(|(name, value)| named(name, *value)).collect();
+        TrialRow { metrics, taints: vec!["too-short".into(), "odd".into()], ..row(&first, index, 1.0) }
+    };
+    let rows = [
+        with(0, &[("wall", 2.0)]),
+        with(1, &[("a.wall", 9.0), ("b.wall", 0.5)]),
+        with(2, &[("real", 9.0)]),
+        TrialRow { taints: Vec::new(), ..with(3, &[("wall", 0.5)]) },
+        failed(with(4, &[])),
+    ];
+    let folder = run(&store, "r1", "2026-11-30T10:00:00.000Z", &first, rows.map(finished));
+    let short = || joined(&store).rows.iter().map(|row| row.row.taints.join(",")).collect::<Vec<_>>();
+    assert_eq!(short(), ["odd", "odd,too-short", "odd,too-short", "too-short", "odd"]);
+    let later = plan(&MANIFEST.replace("blocks: 3", "blocks: 3, min_window: 500ms"));
+    append(&folder, &Event::Presented(Box::new(later.presented())));
+    assert_eq!(short(), ["odd", "odd", "odd,too-short", "", "odd"]);
+}
+
+#[test]
+fn what_another_engine_or_image_measured_is_kept_and_does_not_count() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let plan = plan(MANIFEST);
+    let rows = |digest: &str| -> Vec<Event> {
+        let row = |index: usize| finished(if index == 0 { row(&plan, 0, 1.0) } else { imaged(row(&plan, index, 1.0), digest) });
+        (0..plan.trials.len()).map(row).collect()
+    };
+    let older = run(&store, "r0", "2026-11-30T10:00:00.000Z", &plan, rows("sha256:1"));
+    run(&store, "r1", "2026-11-30T11:00:00.000Z", &plan, rows("sha256:1"));
+    assert_eq!((counts(&joined(&store)).last(), joined(&store).warnings), (Some(&("none".to_owned(), 0)), Vec::new()));
+    run(&store, "r2", "2026-11-30T12:00:00.000Z", &plan, rows("sha256:2"));
+    let of_run = |results: &Results, run: usize| results.rows.iter().filter(|row| row.run == run && row.variant.is_some()).count();
+    let results = joined(&store);
+    assert_eq!([0, 1, 2].map(|run| of_run(&results, run)), [1, 1, 9], "of the first one nobody knows the image");
+    let told =
+        |run: &str| format!("`{run}` ran another image `tool`: sha256:1 -> sha256:2: 8 trials with it are recorded and do not count");
+    assert_eq!(results.warnings, [told("r0"), told("r1")]);
+    let text =
+        std::fs::read_to_string(older.journal()).expect("journal").replacen("\"storage_driver\":\"\"", "\"storage_driver\":\"vfs\"", 1);
+    std::fs::write(older.journal(), text).expect("journal");
+    let results = joined(&store);
+    assert_eq!([0, 1, 2].map(|run| of_run(&results, run)), [0, 1, 9]);
+    let other = "`r0` was measured on another engine (fake storage driver: vfs -> ): its 9 trials are recorded and do not count";
+    assert_eq!(results.warnings, [other.to_owned(), told("r1")]);
+}
+
+#[test]
+fn two_daemons_may_give_one_image_two_digests() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let text = "matrix: {at: {x: {engine: {host: 'tcp://x:1'}}, y: {engine: {host: 'tcp://y:1'}}}}\nworkload: {image: tool}\ndesign: {blocks: 2}\n";
+    let plan = plan(text);
+    let rows = (0..plan.trials.len()).map(|index| row(&plan, index, 1.0));
+    let rows = rows.map(|row| if row.variant == "at=y" { imaged(row, "sha256:y") } else { imaged(row, "sha256:x") });
+    run(&store, "r0", "2026-11-30T10:00:00.000Z", &plan, rows.map(finished));
+    let results = joined(&store);
+    assert_eq!((counts(&results).last(), results.warnings), (Some(&("none".to_owned(), 0)), Vec::new()));
+}
+
+#[test]
+fn blocks_that_an_interruption_spread_over_more_than_an_hour_are_named() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let plan = plan(MANIFEST);
+    let at = |index: usize, at: &str| finished(TrialRow { at: format!("2026-11-30T{at}:00.000Z"), ..row(&plan, index, 1.0) });
+    // Three trials a block: the first is cut and late, the second is long by itself, the third is cut and goes on soon.
+    let events = [
+        at(0, "10:00"),
+        started("2026-11-30T11:01:00.000Z"),
+        at(1, "11:02"),
+        at(2, "11:03"),
+        at(3, "11:04"),
+        at(4, "12:00"),
+        at(5, "12:30"),
+        at(6, "12:31"),
+        started("2026-11-30T13:00:00.000Z"),
+        at(7, "13:00"),
+        at(8, "13:01"),
+    ];
+    run(&store, "r1", "2026-11-30T10:00:00.000Z", &plan, events);
+    let told =
+        "`r1`: block 1 was interrupted and finished more than an hour after the start: what changed meanwhile is part of the comparison";
+    assert_eq!(joined(&store).warnings, [told]);
+    assert_eq!(load(&store).expect("load").runs[0].starts().count(), 3);
 }

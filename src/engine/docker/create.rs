@@ -191,8 +191,8 @@ pub(super) mod tests {
     #[test]
     fn control_groups_follow_the_driver() {
         let table = [
-            (false, false, "/shakedown/r1/b1-2/web", "shakedown/r1/b1-2/web/id"),
-            (false, true, "/shakedown/r1/b1-2/web", "shakedown/r1/b1-2/web/libpod-id"),
+            (false, false, "/shakedown/r1/b1-2-web", "shakedown/r1/b1-2-web/id"),
+            (false, true, "/shakedown/r1/b1-2-web", "shakedown/r1/b1-2-web/libpod-id"),
             (
                 true,
                 false,
