@@ -538,3 +538,17 @@ fn signals_end_a_host_process_and_leave_nothing() {
     place.manifest("host", &manifest.replace("sleep 30", "sleep 0"));
     assert_eq!(place.run(&["run", "host"]).code, 0);
 }
+
+/// What is committed below `reports/` is what the committed records give, to the byte.
+#[test]
+fn committed_reports_are_those_of_their_records() {
+    let said = std::process::Command::new(env!("CARGO_BIN_EXE_shakedown"))
+        .args(["report", "--check"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("report");
+    assert_eq!(said.status.code(), Some(0), "{}", String::from_utf8_lossy(&said.stderr));
+    let experiments = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/reports")).expect("reports").count();
+    assert!(experiments >= 10, "{experiments} experiments are reported");
+    assert_eq!(String::from_utf8_lossy(&said.stderr).lines().count(), experiments);
+}
