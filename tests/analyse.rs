@@ -75,8 +75,13 @@ pub fn add_variant(results: &mut Results, text: &str, workloads: &[&str]) -> usi
         files: Vec::new(),
         container: ContainerSpec::default(),
     };
-    let workload =
-        |name: &&str| WorkloadSpec { name: (*name).into(), unit: unit.clone(), parse: Vec::new(), timeout: Duration::from_secs(60) };
+    let workload = |name: &&str| WorkloadSpec {
+        name: (*name).into(),
+        unit: unit.clone(),
+        parse: Vec::new(),
+        warmup: None,
+        timeout: Duration::from_secs(60),
+    };
     let level = if copy { 0 } else { u32::try_from(factor.levels.len() - 1).expect("few levels") };
     results.variants.push(SavedVariant {
         id: format!("{}={text}", factor.name),
