@@ -208,8 +208,19 @@ async fn a_stale_container_of_ours_is_removed_and_the_name_used() {
     ];
     let (mock, engine) = Mock::engine(&script).await;
     let unit = create(&engine, &spec()).await.expect("created");
-    assert_eq!((unit.id.as_str(), unit.leaf.as_str()), ("id1", "shakedown/r/t/u/id1"));
+    assert_eq!((unit.id.as_str(), unit.leaf.as_str()), ("id1", "shakedown/r/t-u/id1"));
     assert!(mock.seen().contains(&"DELETE /v1.43/containers/old".to_owned()), "{:?}", mock.seen());
+}
+
+#[tokio::test]
+async fn under_systemd_containers_stay_where_the_engine_puts_them() {
+    let info = Json(200, r#"{"NCPU":4,"CgroupDriver":"systemd","DefaultRuntime":"runc"}"#);
+    let (_mock, engine) = Mock::engine(&[("GET", "/info", info), ("POST", CREATE, CREATED)]).await;
+    assert!(!engine.takes_our_groups());
+    let unit = create(&engine, &spec()).await.expect("created");
+    assert_eq!((unit.cgroup.as_str(), unit.leaf.as_str()), ("system.slice/docker-id1.scope", "system.slice/docker-id1.scope"));
+    let (_mock, engine) = Mock::engine(&[]).await;
+    assert!(engine.takes_our_groups());
 }
 
 #[tokio::test]
@@ -253,7 +264,8 @@ async fn waited(wait: Reply, state: &'static str) -> Result<shakedown::engine::E
     let (_mock, engine) = Mock::engine(&script).await;
     let unit = create(&engine, &spec()).await.expect("created");
     engine.start(&unit).await.expect("started");
-    engine.wait(&unit).await
+    engine.wait(&unit).await?;
+    engine.exit(&unit).await
 }
 
 const EXITED_0: &str =

@@ -1,6 +1,6 @@
 //! Every image of the plan, before the first trial: time spent here never counts.
 
-use super::{ExecuteError, Job};
+use super::{ExecuteError, Job, Log};
 use crate::engine::{Engine, EngineError, Image};
 use crate::model::event::Event;
 use crate::model::spec::{EngineSpec, ImageSpec, Place};
@@ -18,10 +18,9 @@ impl Images {
     }
 }
 
-/// Makes every image ready, each once per engine, and says so in events.
-pub(super) async fn prepare(job: &Job, engines: &HashMap<EngineSpec, Arc<dyn Engine>>) -> Result<(Images, Vec<Event>), ExecuteError> {
+/// Makes every image ready, each once per engine, and says so as soon as it is.
+pub(super) async fn prepare(job: &Job, engines: &HashMap<EngineSpec, Arc<dyn Engine>>, log: &mut Log<'_>) -> Result<Images, ExecuteError> {
     let mut images = Images::default();
-    let mut events = Vec::new();
     for variant in &job.variants {
         let Some(engine) = engines.get(&variant.spec.engine) else { continue };
         for workload in variant.spec.workloads.iter().filter(|w| w.unit.place == Place::Container) {
@@ -36,15 +35,12 @@ pub(super) async fn prepare(job: &Job, engines: &HashMap<EngineSpec, Arc<dyn Eng
                 image: describe(source),
                 reason: format!("not ready within {limit:?} (`limits.images`)"),
             })??;
-            events.push(Event::ImageReady {
-                image: describe(source),
-                digest: image.digest.clone(),
-                seconds: clock.elapsed().as_secs_f64(),
-            });
+            let seconds = clock.elapsed().as_secs_f64();
+            log.publish(Event::ImageReady { image: describe(source), digest: image.digest.clone(), seconds })?;
             images.0.insert(key, image);
         }
     }
-    Ok((images, events))
+    Ok(images)
 }
 
 fn describe(image: &ImageSpec) -> String {

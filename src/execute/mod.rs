@@ -23,14 +23,11 @@ use crate::model::spec::{EngineSpec, TrialSpec};
 use crate::record::{Journal, RecordError, RunFolder};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Kind of the warning that something of a trial could not be removed, and may have run beside the trials after it.
 pub const LEFT_OVER: &str = "left-over";
-
-/// How long a sweep may take; it waits for those of other runs.
-const SWEEP_LIMIT: Duration = Duration::from_secs(120);
 
 /// Trials in a row that the engine may fail before the run gives up.
 const ENGINE_PATIENCE: u32 = 3;
@@ -154,7 +151,8 @@ pub async fn run(
     observer: &mut dyn Observer,
     cancel: &CancellationToken,
 ) -> Result<Ended, ExecuteError> {
-    ready.sweep(None).await?;
+    // Cancelled meanwhile, nothing is started below.
+    ready.sweep(None, Some(cancel)).await?;
     let mut log = Log { journal: Journal::open(&folder.journal())?, observer, progress: Progress::new(job) };
     let started = Event::RunStarted(Box::new(RunStarted {
         format: crate::model::event::JOURNAL_FORMAT,
@@ -168,14 +166,11 @@ pub async fn run(
     }));
     log.publish(started)?;
     let prepared = tokio::select! {
-        prepared = images::prepare(job, &ready.engines) => Some(prepared),
+        prepared = images::prepare(job, &ready.engines, &mut log) => Some(prepared),
         () = cancel.cancelled() => None,
     };
     let ended = match prepared {
-        Some(Ok((images, events))) => {
-            events.into_iter().try_for_each(|event| log.publish(event))?;
-            trials(&Shared { job, ready, images, cancel }, folder, &mut log).await
-        }
+        Some(Ok(images)) => trials(&Shared { job, ready, images, cancel }, folder, &mut log).await,
         Some(Err(error)) => Err(error),
         None => Ok(0),
     };
@@ -222,13 +217,10 @@ fn is_of_the_engine(failure: &Failure) -> bool {
 
 /// Removes all of this run between two trials, when nothing of it may be there; what stays is told and recorded.
 async fn settle(job: &Job, ready: &Ready, log: &mut Log<'_>) -> Result<(), RecordError> {
-    let sweep = ready.sweep((!job.keep).then_some(job.run.as_str()));
-    let problem = match tokio::time::timeout(SWEEP_LIMIT, sweep).await {
-        Ok(Ok(_)) => return Ok(()),
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("clean up: not done within {SWEEP_LIMIT:?}"),
-    };
-    log.publish(Event::Warned { kind: LEFT_OVER.to_owned(), message: problem })
+    match ready.sweep((!job.keep).then_some(job.run.as_str()), None).await {
+        Ok(()) => Ok(()),
+        Err(error) => log.publish(Event::Warned { kind: LEFT_OVER.to_owned(), message: error.to_string() }),
+    }
 }
 
 /// The journal first, then whoever watches.
@@ -272,7 +264,7 @@ async fn attempts(
             at,
             seconds: clock.elapsed().as_secs_f64(),
             outcome: if measured.failure.is_some() { Outcome::Failed } else { Outcome::Ok },
-            taints: Vec::new(),
+            taints: measured.taints,
             metrics: if measured.failure.is_some() { Vec::new() } else { measured.metrics },
             attested: measured.attested,
             outputs: Vec::new(),

@@ -1,6 +1,7 @@
 //! One host process from its fork to its end.
 
 use super::child::{self, Line, NO_CHILD, Preparation, READY, Stage};
+use super::fresh::Fresh;
 use super::{capture, files, user};
 use crate::engine::{EngineError, Output, UnitName};
 use crate::model::spec::UnitSpec;
@@ -13,6 +14,7 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// `PATH` when the spec declares none: the one that container engines give.
@@ -43,6 +45,7 @@ pub(super) struct Unit {
     stdout: File,
     stderr: File,
     thread: Mutex<Option<JoinHandle<()>>>,
+    scratch: Mutex<Option<tempfile::TempDir>>,
 }
 
 /// The host's account files.
@@ -60,8 +63,9 @@ impl Accounts {
 }
 
 impl Unit {
-    /// Forks a process that has prepared itself and waits for [`Unit::start`]. Its cgroup exists and stays the caller's.
-    pub(super) fn fork(name: &UnitName, spec: &UnitSpec, cgroup: String, entries: Vec<PathBuf>) -> Result<Self, EngineError> {
+    /// Forks a process that prepares itself and then waits for [`Unit::start`]. Its cgroup exists and stays the caller's, who
+    /// must take the process's answer ([`Unit::answer`]) and hear it ([`Unit::hear`]) before anything else.
+    pub(super) fn fork(name: &UnitName, spec: &UnitSpec, fresh: Fresh, cgroup: String, entries: Vec<PathBuf>) -> Result<Self, EngineError> {
         let call = |error: io::Error| EngineError::Call { operation: format!("create process `{}`", name.unit), reason: error.to_string() };
         let words: Vec<&String> = spec.entrypoint.iter().flatten().chain(&spec.command).collect();
         let Some((program, arguments)) = words.split_first() else {
@@ -69,9 +73,8 @@ impl Unit {
         };
         let (stdout, stderr) = (capture::stream().map_err(call)?, capture::stream().map_err(call)?);
         let line = Arc::new(Line::new().map_err(|error| call(error.into()))?);
-        // Held until the child has mounted and left it: the host keeps an empty folder for about a millisecond.
         let scratch = scratch(name, spec).map_err(call)?;
-        let preparation = preparation(spec, scratch.as_ref(), entries, Arc::clone(&line))?;
+        let preparation = preparation(spec, fresh, scratch.as_ref(), entries, Arc::clone(&line))?;
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -83,14 +86,24 @@ impl Unit {
         let (tell, progress) = watch::channel(Progress::Waiting);
         let thread = std::thread::Builder::new().name(format!("unit {}", name.unit)).stack_size(128 << 10);
         let thread = thread.spawn(move || attend(command, preparation, &tell)).map_err(call)?;
-        let unit = Self { program: (*program).clone(), cgroup, line, progress, stdout, stderr, thread: Mutex::new(Some(thread)) };
-        unit.until_ready(name, spec)?;
-        Ok(unit)
+        let (thread, scratch) = (Mutex::new(Some(thread)), Mutex::new(scratch));
+        Ok(Self { program: (*program).clone(), cgroup, line, progress, stdout, stderr, thread, scratch })
     }
 
-    /// Blocks until the child waits for the start.
-    fn until_ready(&self, name: &UnitName, spec: &UnitSpec) -> Result<(), EngineError> {
-        let answer = child::take(&self.line.ready).unwrap_or(NO_CHILD);
+    /// The child's answer, once: ready, or what failed. None when it has not come for so long.
+    pub(super) fn answer_within(&self, patience: Duration) -> Option<u64> {
+        child::take_within(&self.line.ready, patience).unwrap_or(Some(NO_CHILD))
+    }
+
+    /// The same, and waits for it.
+    pub(super) fn answer(&self) -> u64 {
+        child::take(&self.line.ready).unwrap_or(NO_CHILD)
+    }
+
+    /// Hears what the child answered: fine when it waits for the start.
+    pub(super) fn hear(&self, answer: u64, name: &UnitName, spec: &UnitSpec) -> Result<(), EngineError> {
+        // The child has mounted on it and left it: the host keeps an empty folder for about a millisecond.
+        drop(self.scratch.lock().unwrap_or_else(PoisonError::into_inner).take());
         if answer == READY {
             return Ok(());
         }
@@ -128,6 +141,10 @@ impl Unit {
             Progress::NotStarted(error) => Err(EngineError::NotStarted { program: self.program.clone(), reason: error.to_string() }),
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        self.progress.borrow().clone()
     }
 
     /// Waits until the process has ended; the last progress when it never will.
@@ -208,6 +225,7 @@ fn scratch(name: &UnitName, spec: &UnitSpec) -> io::Result<Option<tempfile::Temp
 
 fn preparation(
     spec: &UnitSpec,
+    fresh: Fresh,
     scratch: Option<&tempfile::TempDir>,
     entries: Vec<PathBuf>,
     line: Arc<Line>,
@@ -230,7 +248,7 @@ fn preparation(
     };
     let cgroups = entries.iter().map(|path| text(path.as_os_str().as_bytes())).collect::<Result<_, _>>()?;
     let folder = text(spec.working_dir.as_deref().unwrap_or("/").as_bytes())?;
-    Ok(Preparation { files, cgroups, identity, folder, line, parent: rustix::process::getpid() })
+    Ok(Preparation { fresh, files, cgroups, identity, folder, line, parent: rustix::process::getpid() })
 }
 
 /// What the spec declares, over `PATH`, `LC_ALL=C` and `HOME`: nothing of the caller's own environment.
