@@ -269,8 +269,9 @@ async fn a_group_that_vanishes_with_its_container_was_watched() {
     let (cgroup, limits) = (name("vanish", "a").cgroup(), LimitsSpec { cpus: Some(0.1), cpu_shares: Some(512), ..LimitsSpec::default() });
     let leaf = format!("{cgroup}/leaf");
     control.weight_parent(&cgroup, limits.cpu_shares).expect("parent");
-    let watched = Watched { unit: "a".into(), cgroup: cgroup.clone(), leaf: leaf.clone(), limits: limits.clone() };
-    let window = Window::open(&layout, vec![watched]);
+    // Beside it the same group without one of ours around it, as where the engine alone makes groups.
+    let watched = |cgroup: &str| Watched { unit: "a".into(), cgroup: cgroup.to_owned(), leaf: leaf.clone(), limits: limits.clone() };
+    let window = Window::open(&layout, vec![watched(&cgroup), watched(&leaf)]);
     control.create(&leaf, &limits).expect("leaf");
     let entries: Vec<String> = control.entries(&leaf, &limits).iter().map(|path| path.display().to_string()).collect();
     let script = format!("for f in {}; do echo 0 > $f; done; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done", entries.join(" "));
@@ -280,6 +281,8 @@ async fn a_group_that_vanishes_with_its_container_was_watched() {
     assert!(value(&closed, "cpu_seconds").expect("cpu") > 0.02, "{closed:?}");
     assert!(value(&closed, "throttled_seconds").expect("throttled") > 0.0, "{closed:?}");
     assert!(closed.watch_cpu_seconds > 0.0);
+    let alone: Vec<(&str, bool)> = closed.units[1].observations.iter().map(|found| (found.name.as_str(), found.value > 0.0)).collect();
+    assert_eq!(alone, [("throttled_seconds", true)], "what is gone was counted by nobody");
     let told: Vec<(&str, bool)> =
         closed.units[0].attested.iter().map(|row| (row.setting.as_str(), row.found.is_some() && !row.differs())).collect();
     assert_eq!(told, [("cpu.quota", true), ("cpu.shares", true)]);

@@ -126,8 +126,7 @@ async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], me
 /// is ours and still there: what cannot be read of it is not in force.
 fn unattested(units: &[Unit<'_>], closed: &Closed, measured: &mut Measured) {
     for row in closed.units.iter().flat_map(|unit| &unit.attested).filter(|row| row.found.is_none()) {
-        let of_ours = |unit: &&Unit<'_>| unit.created.as_ref().is_some_and(|created| created.leaf == created.cgroup);
-        let ours = units.iter().find(|unit| unit.workload.name == row.unit).filter(of_ours).is_some();
+        let ours = units.iter().any(|unit| unit.workload.name == row.unit && unit.workload.unit.place == Place::Host);
         let what = format!("`{}`: asked for {} = {}, and nothing could be read ({})", row.unit, row.setting, row.asked, row.source);
         if ours {
             measured.fail(Failure { phase: Phase::Attest, kind: FailureKind::Attestation, reason: what });

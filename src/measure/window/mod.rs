@@ -22,7 +22,7 @@ pub struct Watched {
     pub unit: String,
     /// The cgroup around it, relative to each hierarchy's root.
     pub cgroup: String,
-    /// The cgroup with its own limits; equal to `cgroup` where that one has them.
+    /// The cgroup with its own limits; equal to `cgroup` where that one has them, or where no group of ours is around it.
     pub leaf: String,
     /// What was asked for it.
     pub limits: LimitsSpec,
