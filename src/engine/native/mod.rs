@@ -7,6 +7,7 @@
 //! likelier than others to be killed for memory, whatever we are; resource limits other than that of core files are ours. It sees the host's files, with those of the spec laid over them.
 //! It dies with us; what it left behind is found again by its cgroup.
 
+mod attendants;
 mod capture;
 mod child;
 mod files;
@@ -19,6 +20,7 @@ use super::control::{self, Control, TOP};
 use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
+use attendants::Attendants;
 use fresh::Fresh;
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::process::ExitStatusExt;
@@ -42,6 +44,7 @@ const SHORT_OUTPUT: u64 = 64 << 10;
 pub struct NativeEngine {
     control: Control,
     fresh: Fresh,
+    attendants: Attendants,
     units: Mutex<HashMap<String, Arc<Unit>>>,
     runs: Mutex<BTreeSet<String>>,
 }
@@ -61,7 +64,13 @@ impl NativeEngine {
             let reason = format!("control groups below {} may not be made ({error}): run as root, or delegate them", root.display());
             return Err(unsupported(reason));
         }
-        Ok(Self { control: Control::new(layout), fresh: Fresh::now(), units: Mutex::default(), runs: Mutex::default() })
+        Ok(Self {
+            control: Control::new(layout),
+            fresh: Fresh::now(),
+            attendants: Attendants::default(),
+            units: Mutex::default(),
+            runs: Mutex::default(),
+        })
     }
 
     fn units(&self) -> MutexGuard<'_, HashMap<String, Arc<Unit>>> {
@@ -151,7 +160,8 @@ impl Engine for NativeEngine {
             let undo = |_: &EngineError| {
                 let _ = self.control.remove(&created.cgroup); // the first error is the one to tell
             };
-            let process = Arc::new(Unit::fork(name, spec, self.fresh, created.cgroup.clone(), entries).inspect_err(undo)?);
+            let process =
+                Arc::new(Unit::fork(name, spec, (self.fresh, &self.attendants), created.cgroup.clone(), entries).inspect_err(undo)?);
             let answer = match process.answer_within(READY_SOON) {
                 Some(answer) => answer,
                 None => slow_answer(&process, &self.control).await,

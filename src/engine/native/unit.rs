@@ -1,5 +1,6 @@
 //! One host process from its fork to its end.
 
+use super::attendants::{Attendants, Attended};
 use super::child::{self, Line, NO_CHILD, Preparation, READY, Stage};
 use super::fresh::Fresh;
 use super::{capture, files, user};
@@ -13,7 +14,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::watch;
 
@@ -44,7 +44,7 @@ pub(super) struct Unit {
     progress: watch::Receiver<Progress>,
     stdout: File,
     stderr: File,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    attended: Attended,
     scratch: Mutex<Option<tempfile::TempDir>>,
 }
 
@@ -65,7 +65,13 @@ impl Accounts {
 impl Unit {
     /// Forks a process that prepares itself and then waits for [`Unit::start`]. Its cgroup exists and stays the caller's, who
     /// must take the process's answer ([`Unit::answer`]) and hear it ([`Unit::hear`]) before anything else.
-    pub(super) fn fork(name: &UnitName, spec: &UnitSpec, fresh: Fresh, cgroup: String, entries: Vec<PathBuf>) -> Result<Self, EngineError> {
+    pub(super) fn fork(
+        name: &UnitName,
+        spec: &UnitSpec,
+        (fresh, attendants): (Fresh, &Attendants),
+        cgroup: String,
+        entries: Vec<PathBuf>,
+    ) -> Result<Self, EngineError> {
         let call = |error: io::Error| EngineError::Call { operation: format!("create process `{}`", name.unit), reason: error.to_string() };
         let words: Vec<&String> = spec.entrypoint.iter().flatten().chain(&spec.command).collect();
         let Some((program, arguments)) = words.split_first() else {
@@ -84,10 +90,9 @@ impl Unit {
             .stdout(stdout.try_clone().map_err(call)?)
             .stderr(stderr.try_clone().map_err(call)?);
         let (tell, progress) = watch::channel(Progress::Waiting);
-        let thread = std::thread::Builder::new().name(format!("unit {}", name.unit)).stack_size(128 << 10);
-        let thread = thread.spawn(move || attend(command, preparation, &tell)).map_err(call)?;
-        let (thread, scratch) = (Mutex::new(Some(thread)), Mutex::new(scratch));
-        Ok(Self { program: (*program).clone(), cgroup, line, progress, stdout, stderr, thread, scratch })
+        let attended = attendants.attend(move || attend(command, preparation, &tell)).map_err(call)?;
+        let scratch = Mutex::new(scratch);
+        Ok(Self { program: (*program).clone(), cgroup, line, progress, stdout, stderr, attended, scratch })
     }
 
     /// The child's answer, once: ready, or what failed. None when it has not come for so long.
@@ -155,7 +160,7 @@ impl Unit {
     async fn reach(&self, far: impl FnMut(&Progress) -> bool) -> Progress {
         let mut progress = self.progress.clone();
         let reached = progress.wait_for(far).await.map(|progress| progress.clone());
-        reached.unwrap_or_else(|_| Progress::Lost(Arc::new(io::Error::other("its thread ended"))))
+        reached.unwrap_or_else(|_| Progress::Lost(Arc::new(io::Error::other("its thread has given up"))))
     }
 
     pub(super) fn has_started(&self) -> bool {
@@ -178,14 +183,11 @@ impl Unit {
 
     /// Waits until the process is reaped; only after it was killed or has ended.
     pub(super) fn join(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join(); // a panic there has ended its process's story all the same
-        }
+        self.attended.join(); // a panic there has ended its process's story all the same
     }
 }
 
-/// The life of one process, on a thread of its own: the fork, the wait for the exec, the wait for the end.
+/// The life of one process, on a thread that does nothing else meanwhile: the fork, the wait for the exec, the wait for the end.
 fn attend(mut command: Command, preparation: Preparation, tell: &watch::Sender<Progress>) {
     let line = Arc::clone(&preparation.line);
     #[expect(unsafe_code, reason = "what happens between fork and exec is unsafe by nature")]
