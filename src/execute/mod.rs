@@ -140,7 +140,7 @@ struct Shared<'r> {
     cancel: &'r CancellationToken,
 }
 
-/// Runs a job on engines that passed the [`preflight`], to its end or until it is cancelled.
+/// Runs a job on engines that passed the [`preflight()`], to its end or until it is cancelled.
 ///
 /// # Errors
 /// When an image cannot be had, the engine is gone, or the record cannot be written.
