@@ -71,6 +71,16 @@ fn limits_are_written_and_their_controllers_enabled_on_the_way() {
 }
 
 #[test]
+fn a_controller_that_is_not_offered_is_known_beforehand() {
+    let (_root, layout) = tree("cpu memory");
+    let control = Control::new(layout);
+    assert_eq!(control.missing(&LimitsSpec { cpuset: None, pids: None, ..limits() }), Vec::<String>::new());
+    let missing = control.missing(&limits());
+    assert_eq!(missing.len(), 2, "{missing:?}");
+    assert!(missing[0].contains("`cpuset`") && missing[1].contains("`pids_limit`"), "{missing:?}");
+}
+
+#[test]
 fn a_container_parent_gets_the_weight_and_delegates() {
     let (root, layout) = tree("cpu memory");
     Control::new(layout).weight_parent(UNIT, Some(2)).expect("weight");

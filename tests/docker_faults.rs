@@ -213,6 +213,17 @@ async fn a_stale_container_of_ours_is_removed_and_the_name_used() {
 }
 
 #[tokio::test]
+async fn under_systemd_containers_stay_where_the_engine_puts_them() {
+    let info = Json(200, r#"{"NCPU":4,"CgroupDriver":"systemd","DefaultRuntime":"runc"}"#);
+    let (_mock, engine) = Mock::engine(&[("GET", "/info", info), ("POST", CREATE, CREATED)]).await;
+    assert!(!engine.takes_our_groups());
+    let unit = create(&engine, &spec()).await.expect("created");
+    assert_eq!((unit.cgroup.as_str(), unit.leaf.as_str()), ("system.slice/docker-id1.scope", "system.slice/docker-id1.scope"));
+    let (_mock, engine) = Mock::engine(&[]).await;
+    assert!(engine.takes_our_groups());
+}
+
+#[tokio::test]
 async fn a_name_that_stays_taken_is_tried_once_more_only() {
     let stale = Json(200, r#"{"Id":"old","Config":{"Labels":{"shakedown.run":"r"}}}"#);
     let (mock, engine) = Mock::engine(&[("POST", CREATE, CONFLICT), ("GET", BY_NAME, stale), ("DELETE", "/containers/old", GONE)]).await;
@@ -253,7 +264,8 @@ async fn waited(wait: Reply, state: &'static str) -> Result<shakedown::engine::E
     let (_mock, engine) = Mock::engine(&script).await;
     let unit = create(&engine, &spec()).await.expect("created");
     engine.start(&unit).await.expect("started");
-    engine.wait(&unit).await
+    engine.wait(&unit).await?;
+    engine.exit(&unit).await
 }
 
 const EXITED_0: &str =

@@ -131,7 +131,8 @@ impl Bench {
     async fn run(&self, spec: &UnitSpec) -> (Exit, Output) {
         let unit = self.create("a", spec).await;
         self.engine().start(&unit).await.expect("start");
-        let exit = self.engine().wait(&unit).await.expect("wait");
+        self.engine().wait(&unit).await.expect("wait");
+        let exit = self.engine().exit(&unit).await.expect("exit");
         let output = self.engine().output(&unit).await.expect("output");
         self.remove(&unit).await;
         (exit, output)
@@ -202,6 +203,7 @@ async fn remove_ends_a_running_unit(bench: &Bench) {
     bench.remove(&unit).await;
     bench.remove(&unit).await;
     assert!(bench.engine().wait(&unit).await.is_err(), "a removed unit has no exit code");
+    assert!(bench.engine().exit(&unit).await.is_err(), "a removed unit has no exit code");
 }
 
 async fn remove_without_start(bench: &Bench) {
@@ -215,7 +217,10 @@ async fn units_start_together(bench: &Bench) {
     first.expect("start a");
     second.expect("start b");
     let (first, second) = tokio::join!(bench.engine().wait(&a), bench.engine().wait(&b));
-    assert_eq!((first.expect("wait a").code, second.expect("wait b").code), (3, 0));
+    first.expect("wait a");
+    second.expect("wait b");
+    let (first, second) = (bench.engine().exit(&a).await, bench.engine().exit(&b).await);
+    assert_eq!((first.expect("exit a").code, second.expect("exit b").code), (3, 0));
     bench.remove(&a).await;
     bench.remove(&b).await;
 }

@@ -85,8 +85,11 @@ impl Engine for Tidy {
     fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         self.docker.start(unit)
     }
-    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         self.docker.wait(unit)
+    }
+    fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        self.docker.exit(unit)
     }
     fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
         self.docker.output(unit)
@@ -129,7 +132,8 @@ impl Bench {
     async fn run(&self, spec: &UnitSpec) -> (Exit, Output) {
         let unit = self.create("a", spec).await.expect("create");
         self.engine.start(&unit).await.expect("start");
-        let exit = self.engine.wait(&unit).await.expect("wait");
+        self.engine.wait(&unit).await.expect("wait");
+        let exit = self.engine.exit(&unit).await.expect("exit");
         let output = self.engine.output(&unit).await.expect("output");
         self.engine.remove(&unit).await.expect("remove");
         (exit, output)

@@ -73,7 +73,7 @@ impl Engine for Meddler {
         self.called("start");
         self.fake.start(unit)
     }
-    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         Box::pin(async move {
             self.called("wait");
             // Whoever waits sees the cancellation before an exit that is known at once.
@@ -81,7 +81,12 @@ impl Engine for Meddler {
             if self.token.is_cancelled() && self.cancel_at.is_some_and(|(at, _)| at == "wait") {
                 std::future::pending::<()>().await;
             }
-            let exit = self.fake.wait(unit).await?;
+            self.fake.wait(unit).await
+        })
+    }
+    fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        Box::pin(async move {
+            let exit = self.fake.exit(unit).await?;
             Ok(Exit { image: self.image.clone().or(exit.image), ..exit })
         })
     }
@@ -380,6 +385,7 @@ async fn of_several_workloads_one_failure_fails_the_trial_and_all_are_removed() 
     let calls = bench.fake.calls();
     let at = |text: &str| calls.iter().position(|call| call == text).expect(text);
     assert!(at("create b1p1/b") < at("start b1p1/a") && at("start b1p1/b") < at("output b1p1/a"), "{calls:?}");
+    assert!(at("wait b1p1/b") < at("exit b1p1/a"), "nothing is asked while another still runs: {calls:?}");
 }
 
 #[tokio::test]
@@ -418,6 +424,25 @@ async fn a_window_below_the_limit_is_too_short_and_counts() {
             "{ms}"
         );
     }
+}
+
+#[tokio::test]
+async fn a_limit_that_was_never_seen_is_a_taint_and_a_problem() {
+    let bench = Bench::new(&ONE.replace("timeout: 5s", "timeout: 5s, cpus: 0.5"), r#"[{"wait": {"wall_ms": 2000}}]"#);
+    assert_eq!(bench.run().await.expect("run").failed, 0);
+    for row in bench.rows() {
+        assert_eq!((row.taints.as_slice(), row.attested[0].found.as_ref()), (["unattested".to_owned()].as_slice(), None));
+        assert!(row.problems[0].contains("asked for cpu.quota = 50000 per 100000 us"), "{:?}", row.problems);
+    }
+}
+
+#[tokio::test]
+async fn host_processes_are_never_kept() {
+    let mut bench = Bench::new(TWO, "[]");
+    bench.job.keep = true;
+    crate::alive::hold(&bench.job.run);
+    assert_eq!(bench.run().await.expect("run").failed, 0);
+    bench.nothing_is_left("what they left behind would run beside the next trial");
 }
 
 #[tokio::test]

@@ -55,7 +55,8 @@ async fn each_step_can_fail_and_a_rule_can_be_used_up() {
     assert!(engine.wait(&lost).await.is_err());
     let slow = create(&engine, "t5", "slow").await.expect("create");
     engine.start(&slow).await.expect("start");
-    let exit = engine.wait(&slow).await.expect("wait");
+    engine.wait(&slow).await.expect("wait");
+    let exit = engine.exit(&slow).await.expect("exit");
     assert_eq!((exit.code, exit.oom, exit.finished_ns - exit.started_ns), (2, true, 1_500_500_000));
     assert_eq!(engine.output(&slow).await.expect("output").stdout.bytes, b"x");
     let stays = create(&engine, "t6", "stays").await.expect("create");

@@ -45,8 +45,9 @@ async fn run(engine: &NativeEngine, name: &UnitName, spec: &UnitSpec) -> (Exit, 
     let watched = Watched { unit: name.unit.clone(), cgroup: unit.cgroup.clone(), leaf: unit.leaf.clone(), limits: spec.limits.clone() };
     let window = Window::open(&layout, vec![watched]);
     engine.start(&unit).await.expect("start");
-    let exit = engine.wait(&unit).await.expect("wait");
+    engine.wait(&unit).await.expect("wait");
     let closed = window.close();
+    let exit = engine.exit(&unit).await.expect("exit");
     let output = engine.output(&unit).await.expect("output");
     engine.remove(&unit).await.expect("remove");
     assert!(layout.roots().iter().all(|root| !root.join(&unit.cgroup).exists()), "its control groups are gone");
@@ -81,6 +82,39 @@ async fn limits_are_set_and_read_back() {
         assert!(row.found.is_some() && !row.differs(), "{row:?}");
     }
     assert_eq!(attested[0].asked, "50000 per 100000 us");
+}
+
+#[tokio::test]
+async fn what_we_are_started_with_is_not_inherited() {
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    let Some(engine) = engine() else { return };
+    let all = sched_getaffinity(None).expect("affinity").count();
+    // Of this test's own thread, from which the unit's is made.
+    let mut first = CpuSet::new();
+    first.set(0);
+    sched_setaffinity(None, &first).expect("affinity");
+    rustix::process::setpriority_process(None, 7).expect("nice");
+    let (_, output, _) = run(&engine, &name("fresh", "a"), &shell("nproc; nice; cat /proc/self/oom_score_adj")).await;
+    assert_eq!(stdout(&output), format!("{all}\n0\n0\n"));
+    let facts = engine.facts().await.expect("facts");
+    assert_eq!(facts.cpus, all);
+}
+
+#[tokio::test]
+async fn what_cannot_be_is_known_before_any_trial() {
+    let Some(engine) = engine() else { return };
+    let facts = engine.facts().await.expect("facts");
+    let reasons = engine.unsupported(&with_files("true", &[("/etc", "a folder")]), &facts);
+    assert_eq!(reasons, ["`/etc` is a folder"]);
+}
+
+#[tokio::test]
+async fn a_signal_is_told_apart_from_an_exit_code() {
+    let Some(engine) = engine() else { return };
+    for (script, expected) in [("kill -9 $$", (137, Some(9))), ("kill -15 $$", (143, Some(15))), ("exit 143", (143, None))] {
+        let (exit, _, _) = run(&engine, &name("signal", "a"), &shell(script)).await;
+        assert_eq!((exit.code, exit.signal), expected, "{script}");
+    }
 }
 
 #[tokio::test]
@@ -215,8 +249,9 @@ async fn a_sweep_takes_dead_runs_with_their_processes() {
         std::fs::write(entry, pid.to_string()).expect("move the process");
     }
     assert_eq!(control.sweep(&top, &["alive".to_owned()]).expect("sweep"), [format!("{top}/dead")]);
-    let exit = engine.wait(&unit).await.expect("wait");
-    assert_eq!(exit.code, 137);
+    engine.wait(&unit).await.expect("wait");
+    let exit = engine.exit(&unit).await.expect("exit");
+    assert_eq!((exit.code, exit.signal), (137, Some(9)));
     engine.remove(&unit).await.expect("remove");
     assert_eq!(control.sweep(&top, &[]).expect("sweep"), [format!("{top}/alive")]);
     for root in control.layout().roots() {
@@ -234,8 +269,9 @@ async fn a_group_that_vanishes_with_its_container_was_watched() {
     let (cgroup, limits) = (name("vanish", "a").cgroup(), LimitsSpec { cpus: Some(0.1), cpu_shares: Some(512), ..LimitsSpec::default() });
     let leaf = format!("{cgroup}/leaf");
     control.weight_parent(&cgroup, limits.cpu_shares).expect("parent");
-    let watched = Watched { unit: "a".into(), cgroup: cgroup.clone(), leaf: leaf.clone(), limits: limits.clone() };
-    let window = Window::open(&layout, vec![watched]);
+    // Beside it the same group without one of ours around it, as where the engine alone makes groups.
+    let watched = |cgroup: &str| Watched { unit: "a".into(), cgroup: cgroup.to_owned(), leaf: leaf.clone(), limits: limits.clone() };
+    let window = Window::open(&layout, vec![watched(&cgroup), watched(&leaf)]);
     control.create(&leaf, &limits).expect("leaf");
     let entries: Vec<String> = control.entries(&leaf, &limits).iter().map(|path| path.display().to_string()).collect();
     let script = format!("for f in {}; do echo 0 > $f; done; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done", entries.join(" "));
@@ -245,6 +281,8 @@ async fn a_group_that_vanishes_with_its_container_was_watched() {
     assert!(value(&closed, "cpu_seconds").expect("cpu") > 0.02, "{closed:?}");
     assert!(value(&closed, "throttled_seconds").expect("throttled") > 0.0, "{closed:?}");
     assert!(closed.watch_cpu_seconds > 0.0);
+    let alone: Vec<(&str, bool)> = closed.units[1].observations.iter().map(|found| (found.name.as_str(), found.value > 0.0)).collect();
+    assert_eq!(alone, [("throttled_seconds", true)], "what is gone was counted by nobody");
     let told: Vec<(&str, bool)> =
         closed.units[0].attested.iter().map(|row| (row.setting.as_str(), row.found.is_some() && !row.differs())).collect();
     assert_eq!(told, [("cpu.quota", true), ("cpu.shares", true)]);

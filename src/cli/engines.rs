@@ -52,7 +52,7 @@ impl EngineSource for Engines {
                 other => other,
             })?;
             let layout = control::layout().unwrap_or_default();
-            Ok(if docker.shares_our_kernel() && control::may_make_groups(&layout) {
+            Ok(if docker.takes_our_groups() && control::may_make_groups(&layout) {
                 Arc::new(Grouped::new(docker, Control::new(layout)))
             } else {
                 Arc::new(docker.without_groups())

@@ -66,8 +66,12 @@ impl<E: Engine> Engine for Grouped<E> {
         self.inner.start(unit)
     }
 
-    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         self.inner.wait(unit)
+    }
+
+    fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        self.inner.exit(unit)
     }
 
     fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {

@@ -5,7 +5,7 @@
 //! and a line in the suite.
 //!
 //! The order of calls is fixed: [`Engine::image`] before any trial; then for each trial [`Engine::create`] of every unit,
-//! [`Engine::start`] together, [`Engine::wait`], [`Engine::output`], and [`Engine::remove`] on every path.
+//! [`Engine::start`] together, [`Engine::wait`] for all, then [`Engine::exit`] and [`Engine::output`] of each, and [`Engine::remove`] on every path.
 
 pub mod control;
 pub mod docker;
@@ -19,7 +19,6 @@ use crate::model::spec::{ImageSpec, UnitSpec};
 use std::future::Future;
 use std::path::Path;
 use std::pin::Pin;
-use std::time::Duration;
 
 /// A boxed future: the trait is used as an object.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -129,6 +128,8 @@ pub struct Created {
 pub struct Exit {
     /// Exit code; 128 + n after signal n.
     pub code: i64,
+    /// The signal that ended it, where the engine knows; none when it ended by itself, or when the engine tells a code only.
+    pub signal: Option<i32>,
     /// Whether the kernel killed it for memory.
     pub oom: bool,
     /// Digest of the image that it ran from, as the engine says afterwards; none for a host process.
@@ -137,6 +138,8 @@ pub struct Exit {
     pub started_ns: i128,
     /// Its finish stamp on the same clock.
     pub finished_ns: i128,
+    /// Whether that clock is the time of day, which may be set meanwhile.
+    pub time_of_day: bool,
 }
 
 /// What a unit wrote, raw.
@@ -189,11 +192,17 @@ pub trait Engine: Send + Sync {
     /// [`EngineError::NotStarted`] when its program cannot be executed.
     fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>>;
 
-    /// Waits for the exit of a started unit; no engine call is made between start and exit.
+    /// Waits until a started unit has ended; no engine call is made between start and exit, nor by this after it.
     ///
     /// # Errors
     /// When the exit cannot be learned: never taken for an exit code of 0.
-    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>>;
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>>;
+
+    /// Reads how a unit ended that was waited for. Apart from the wait, so that nothing is asked while other units still run.
+    ///
+    /// # Errors
+    /// When it cannot be learned, or when what the engine says does not fit together.
+    fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>>;
 
     /// Fetches what an ended unit wrote.
     ///
@@ -213,6 +222,3 @@ pub trait Engine: Send + Sync {
     /// When something is left.
     fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>>;
 }
-
-/// Kept free for the whole of [`Engine::remove`]: units that ignore the first signal are killed after this.
-pub const KILL_GRACE: Duration = Duration::from_secs(2);

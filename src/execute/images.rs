@@ -1,6 +1,6 @@
 //! Every image of the plan, before the first trial: time spent here never counts.
 
-use super::{ExecuteError, Job};
+use super::{ExecuteError, Job, Log};
 use crate::engine::{Engine, EngineError, Image};
 use crate::model::event::Event;
 use crate::model::spec::{EngineSpec, ImageSpec, Place};
@@ -18,10 +18,9 @@ impl Images {
     }
 }
 
-/// Makes every image ready, each once per engine, and says so in events.
-pub(super) async fn prepare(job: &Job, engines: &HashMap<EngineSpec, Arc<dyn Engine>>) -> Result<(Images, Vec<Event>), ExecuteError> {
+/// Makes every image ready, each once per engine, and says so as soon as it is.
+pub(super) async fn prepare(job: &Job, engines: &HashMap<EngineSpec, Arc<dyn Engine>>, log: &mut Log<'_>) -> Result<Images, ExecuteError> {
     let mut images = Images::default();
-    let mut events = Vec::new();
     for variant in &job.variants {
         let Some(engine) = engines.get(&variant.spec.engine) else { continue };
         for workload in variant.spec.workloads.iter().filter(|w| w.unit.place == Place::Container) {
@@ -33,25 +32,25 @@ pub(super) async fn prepare(job: &Job, engines: &HashMap<EngineSpec, Arc<dyn Eng
             let clock = Instant::now();
             let limit = job.limits.images;
             let image = tokio::time::timeout(limit, engine.image(source, &job.folder)).await.map_err(|_| EngineError::Image {
-                image: describe(source),
+                image: source.to_string(),
                 reason: format!("not ready within {limit:?} (`limits.images`)"),
             })??;
-            events.push(Event::ImageReady {
-                image: describe(source),
-                digest: image.digest.clone(),
-                seconds: clock.elapsed().as_secs_f64(),
-            });
+            unchanged(&job.images, &source.to_string(), &image.digest)?;
+            let seconds = clock.elapsed().as_secs_f64();
+            log.publish(Event::ImageReady { image: source.to_string(), digest: image.digest.clone(), seconds })?;
             images.0.insert(key, image);
         }
     }
-    Ok((images, events))
+    Ok(images)
 }
 
-fn describe(image: &ImageSpec) -> String {
-    match image {
-        ImageSpec::Reference(reference) => reference.clone(),
-        ImageSpec::Build { context, .. } => format!("build {}", context.display()),
-        ImageSpec::Archive(path) => format!("archive {}", path.display()),
-        ImageSpec::Pack(paths) => format!("pack {}", paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(" ")),
+/// Refuses an image that is another one than an interrupted run had: half of each would be compared as one.
+fn unchanged(before: &[(String, String)], image: &str, digest: &str) -> Result<(), ExecuteError> {
+    let mut known = before.iter().filter(|(name, _)| name == image).peekable();
+    match known.peek().copied() {
+        Some((_, old)) if known.all(|(_, known)| known != digest) => {
+            Err(ExecuteError::ImageChanged { image: image.to_owned(), old: old.clone(), new: digest.to_owned() })
+        }
+        _ => Ok(()),
     }
 }

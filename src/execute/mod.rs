@@ -23,14 +23,11 @@ use crate::model::spec::{EngineSpec, TrialSpec};
 use crate::record::{Journal, RecordError, RunFolder};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Kind of the warning that something of a trial could not be removed, and may have run beside the trials after it.
 pub const LEFT_OVER: &str = "left-over";
-
-/// How long a sweep may take; it waits for those of other runs.
-const SWEEP_LIMIT: Duration = Duration::from_secs(120);
 
 /// Trials in a row that the engine may fail before the run gives up.
 const ENGINE_PATIENCE: u32 = 3;
@@ -168,7 +165,8 @@ pub async fn run(
     observer: &mut dyn Observer,
     cancel: &CancellationToken,
 ) -> Result<Ended, ExecuteError> {
-    ready.sweep(None).await?;
+    // Cancelled meanwhile, nothing is started below.
+    ready.sweep(None, Some(cancel)).await?;
     let mut log = Log { journal: Journal::open(&folder.journal())?, observer, progress: Progress::new(job) };
     let started = Event::RunStarted(Box::new(RunStarted {
         format: crate::model::event::JOURNAL_FORMAT,
@@ -182,14 +180,11 @@ pub async fn run(
     }));
     log.publish(started)?;
     let prepared = tokio::select! {
-        prepared = images::prepare(job, &ready.engines) => Some(prepared.and_then(|ready| unchanged(&job.images, ready))),
+        prepared = images::prepare(job, &ready.engines, &mut log) => Some(prepared),
         () = cancel.cancelled() => None,
     };
     let ended = match prepared {
-        Some(Ok((images, events))) => {
-            events.into_iter().try_for_each(|event| log.publish(event))?;
-            trials(&Shared { job, ready, images, cancel }, folder, &mut log).await
-        }
+        Some(Ok(images)) => trials(&Shared { job, ready, images, cancel }, folder, &mut log).await,
         Some(Err(error)) => Err(error),
         None => Ok(0),
     };
@@ -225,29 +220,12 @@ async fn trials(shared: &Shared<'_>, folder: &RunFolder, log: &mut Log<'_>) -> R
     Ok(failed)
 }
 
-/// Refuses images that are other ones than those that an interrupted run had: half of each would be compared as one.
-fn unchanged(before: &[(String, String)], ready: (images::Images, Vec<Event>)) -> Result<(images::Images, Vec<Event>), ExecuteError> {
-    for event in &ready.1 {
-        let Event::ImageReady { image, digest, .. } = event else { continue };
-        let mut known = before.iter().filter(|(name, _)| name == image).peekable();
-        if let Some((_, old)) = known.peek().copied()
-            && known.all(|(_, known)| known != digest)
-        {
-            return Err(ExecuteError::ImageChanged { image: image.clone(), old: old.clone(), new: digest.clone() });
-        }
-    }
-    Ok(ready)
-}
-
 /// Removes all of this run between two trials, when nothing of it may be there; what stays is told and recorded.
 async fn settle(job: &Job, ready: &Ready, log: &mut Log<'_>) -> Result<(), RecordError> {
-    let sweep = ready.sweep((!job.keep).then_some(job.run.as_str()));
-    let problem = match tokio::time::timeout(SWEEP_LIMIT, sweep).await {
-        Ok(Ok(_)) => return Ok(()),
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => format!("clean up: not done within {SWEEP_LIMIT:?}"),
-    };
-    log.publish(Event::Warned { kind: LEFT_OVER.to_owned(), message: problem })
+    match ready.sweep((!job.keep).then_some(job.run.as_str()), None).await {
+        Ok(()) => Ok(()),
+        Err(error) => log.publish(Event::Warned { kind: LEFT_OVER.to_owned(), message: error.to_string() }),
+    }
 }
 
 /// The journal first, then whoever watches.
@@ -291,7 +269,7 @@ async fn attempts(
             at,
             seconds: clock.elapsed().as_secs_f64(),
             outcome: if measured.failure.is_some() { Outcome::Failed } else { Outcome::Ok },
-            taints: Vec::new(),
+            taints: measured.taints,
             metrics: if measured.failure.is_some() { Vec::new() } else { measured.metrics },
             attested: measured.attested,
             outputs: Vec::new(),

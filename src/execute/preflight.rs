@@ -5,8 +5,11 @@ use crate::engine::{Engine, EngineError};
 use crate::model::facts::EngineFacts;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::spec::{EngineSpec, Place};
+use crate::record::Alive;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
 
 /// Open engines that can run every variant.
 #[derive(Default)]
@@ -17,21 +20,43 @@ pub struct Ready {
     pub facts: Vec<EngineFacts>,
 }
 
+/// How long a sweep may take; it waits for those of other runs.
+const SWEEP_LIMIT: Duration = Duration::from_secs(120);
+/// Pause between two tries while another run sweeps.
+const SWEEP_PAUSE: Duration = Duration::from_millis(20);
+
 impl Ready {
-    /// Removes what is left on these engines of every run that is not alive; of `own`, too, when it is given.
-    pub(super) async fn sweep(&self, own: Option<&str>) -> Result<Vec<String>, EngineError> {
-        let mut removed = Vec::new();
+    /// Removes what is left on these engines of every run that is not alive; of `own`, too, when it is given. Given up when it is
+    /// cancelled.
+    ///
+    /// # Errors
+    /// When something is left, or when it is not done in time.
+    pub(super) async fn sweep(&self, own: Option<&str>, cancel: Option<&CancellationToken>) -> Result<(), EngineError> {
+        let late = |_| EngineError::Call { operation: "clean up".to_owned(), reason: format!("not done within {SWEEP_LIMIT:?}") };
+        let sweep = async { tokio::time::timeout(SWEEP_LIMIT, self.sweep_all(own)).await.map_err(late)? };
+        match cancel {
+            None => sweep.await,
+            Some(cancel) => tokio::select! {
+                swept = sweep => swept,
+                () = cancel.cancelled() => Ok(()),
+            },
+        }
+    }
+
+    async fn sweep_all(&self, own: Option<&str>) -> Result<(), EngineError> {
         let mut first = Ok(());
-        let alive = tokio::task::spawn_blocking(crate::record::alive_runs).await;
-        let alive = alive.map_err(|error| EngineError::Call { operation: "list runs".to_owned(), reason: error.to_string() })?;
+        let alive = loop {
+            // Nothing waits on a thread here, so that giving up leaves nobody behind who still waits.
+            match Alive::try_list() {
+                Some(alive) => break alive,
+                None => tokio::time::sleep(SWEEP_PAUSE).await,
+            }
+        };
         let spared: Vec<String> = alive.runs.iter().filter(|run| Some(run.as_str()) != own).cloned().collect();
         for engine in self.engines.values().chain(&self.host) {
-            match engine.sweep(&spared).await {
-                Ok(mut list) => removed.append(&mut list),
-                Err(error) => first = first.and(Err(error)),
-            }
+            first = first.and(engine.sweep(&spared).await.map(drop));
         }
-        first.map(|()| removed)
+        first
     }
 }
 

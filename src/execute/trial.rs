@@ -9,7 +9,7 @@ use crate::model::outcome::{Failure, FailureKind, Phase};
 use crate::model::spec::{Place, TrialSpec, WorkloadSpec};
 use futures_util::future::join_all;
 use std::future::Future;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What an attempt gave.
 #[derive(Default)]
@@ -18,6 +18,8 @@ pub(super) struct Measured {
     pub(super) attested: Vec<Attested>,
     pub(super) outputs: Vec<(String, Output)>,
     pub(super) problems: Vec<String>,
+    /// Why a sceptic would leave it out.
+    pub(super) taints: Vec<String>,
     pub(super) failure: Option<Failure>,
     /// Whether a call failed that may have left something behind.
     pub(super) unsettled: bool,
@@ -27,6 +29,13 @@ impl Measured {
     fn fail(&mut self, failure: Failure) {
         self.failure.get_or_insert(failure);
     }
+
+    fn taint(&mut self, keyword: &str, problem: String) {
+        if !self.taints.iter().any(|known| known == keyword) {
+            self.taints.push(keyword.to_owned());
+        }
+        self.problems.push(problem);
+    }
 }
 
 /// A workload with its engine and, once created, its unit.
@@ -35,8 +44,9 @@ pub(super) struct Unit<'t> {
     pub(super) engine: &'t dyn Engine,
     pub(super) image: Option<&'t Image>,
     created: Option<Created>,
-    /// Whether its exit is known: nothing of it runs.
-    ended: bool,
+    /// Our own clock before and after its start, and at the news of its exit.
+    clock: Option<(Instant, Instant)>,
+    ended: Option<Instant>,
 }
 
 /// Runs one attempt; none when it was cancelled. Nothing of it is left either way.
@@ -53,7 +63,7 @@ pub(super) async fn run(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName) 
                 Place::Host => None,
                 Place::Container => workload.unit.image.as_ref().and_then(|source| shared.images.get(&spec.engine, source)),
             };
-            Unit { workload, engine, image, created: None, ended: false }
+            Unit { workload, engine, image, created: None, clock: None, ended: None }
         })
         .collect();
     let mut measured = Measured::default();
@@ -86,32 +96,52 @@ async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], me
         }
     }
     let window = Window::open(&shared.job.layout, units.iter().filter_map(watched).collect());
-    let started = join_all(
-        units
-            .iter()
-            .filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Start, limits.start, unit.engine.start(created)))),
-    )
-    .await;
-    let exits = match started.into_iter().find_map(Result::err) {
+    let started = join_all(units.iter_mut().map(|unit| start(unit, limits.start))).await;
+    let waits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
             measured.unsettled = failure.kind != FailureKind::NotStarted;
             measured.fail(failure);
             Vec::new()
         }
-        None => join_all(units.iter().map(|unit| wait(shared, unit))).await,
+        None => join_all(units.iter_mut().map(|unit| wait(shared, unit))).await,
     };
     let closed = window.close();
-    units.iter_mut().zip(&exits).for_each(|(unit, exit)| unit.ended = matches!(exit, Some(Ok(_))));
     measured.attested = closed.units.iter().flat_map(|unit| unit.attested.clone()).collect();
-    if shared.cancel.is_cancelled() && exits.iter().any(Option::is_none) {
+    if shared.cancel.is_cancelled() && waits.iter().any(Option::is_none) {
         return Ok(());
     }
-    collect(shared, units, exits, &closed, measured).await;
+    collect(shared, units, waits, &closed, measured).await;
     if let Some(wrong) = measured.attested.iter().find(|a| a.differs()) {
         let found = wrong.found.as_deref().unwrap_or("nothing");
         let reason = format!("`{}`: asked for {} = {}, the kernel says {found} ({})", wrong.unit, wrong.setting, wrong.asked, wrong.source);
         measured.fail(Failure { phase: Phase::Attest, kind: FailureKind::Attestation, reason });
     }
+    if measured.failure.is_none() {
+        unattested(units, &closed, measured);
+    }
+    Ok(())
+}
+
+/// What was asked and never seen. A container's group may come and go between two looks: the row says so. A host process's group
+/// is ours and still there: what cannot be read of it is not in force.
+fn unattested(units: &[Unit<'_>], closed: &Closed, measured: &mut Measured) {
+    for row in closed.units.iter().flat_map(|unit| &unit.attested).filter(|row| row.found.is_none()) {
+        let ours = units.iter().any(|unit| unit.workload.name == row.unit && unit.workload.unit.place == Place::Host);
+        let what = format!("`{}`: asked for {} = {}, and nothing could be read ({})", row.unit, row.setting, row.asked, row.source);
+        if ours {
+            measured.fail(Failure { phase: Phase::Attest, kind: FailureKind::Attestation, reason: what });
+        } else {
+            measured.taint(readings::UNATTESTED, what);
+        }
+    }
+}
+
+/// Starts one unit, between two looks at our own clock.
+async fn start(unit: &mut Unit<'_>, limit: Duration) -> Result<(), Failure> {
+    let Some(created) = &unit.created else { return Ok(()) };
+    let asked = Instant::now();
+    limited(Phase::Start, limit, unit.engine.start(created)).await?;
+    unit.clock = Some((asked, Instant::now()));
     Ok(())
 }
 
@@ -126,26 +156,38 @@ fn watched(unit: &Unit<'_>) -> Option<Watched> {
 }
 
 /// Waits for one workload's exit; none when cancelled.
-async fn wait(shared: &Shared<'_>, unit: &Unit<'_>) -> Option<Result<Exit, Failure>> {
+async fn wait(shared: &Shared<'_>, unit: &mut Unit<'_>) -> Option<Result<(), Failure>> {
     let created = unit.created.as_ref()?;
-    tokio::select! {
-        exit = limited(Phase::Measure, unit.workload.timeout, unit.engine.wait(created)) => Some(exit),
-        () = shared.cancel.cancelled() => None,
-    }
+    let waited = tokio::select! {
+        waited = limited(Phase::Measure, unit.workload.timeout, unit.engine.wait(created)) => waited,
+        () = shared.cancel.cancelled() => return None,
+    };
+    unit.ended = waited.is_ok().then(Instant::now);
+    Some(waited)
+}
+
+/// Reads how one workload ended that was waited for.
+async fn exit(shared: &Shared<'_>, unit: &Unit<'_>, created: &Created, waited: Result<(), Failure>) -> Result<Exit, Failure> {
+    waited?;
+    limited(Phase::Measure, shared.job.limits.collect, unit.engine.exit(created)).await
 }
 
 /// Fetches and reads what every workload wrote. Output of a failed one is kept too: it says why.
 async fn collect(
     shared: &Shared<'_>,
     units: &[Unit<'_>],
-    exits: Vec<Option<Result<Exit, Failure>>>,
+    waits: Vec<Option<Result<(), Failure>>>,
     closed: &Closed,
     measured: &mut Measured,
 ) {
     let several = units.len() > 1;
-    let mut exits = exits.into_iter();
+    let mut waits = waits.into_iter();
     for unit in units {
         let Some(created) = &unit.created else { continue };
+        let exit = match waits.next().flatten() {
+            Some(waited) => Some(exit(shared, unit, created, waited).await),
+            None => None,
+        };
         let output = match limited(Phase::Collect, shared.job.limits.collect, unit.engine.output(created)).await {
             Ok(output) => output,
             Err(failure) => {
@@ -153,8 +195,14 @@ async fn collect(
                 Output::default()
             }
         };
-        match exits.next().flatten() {
+        match exit {
             Some(Ok(exit)) => {
+                if let (Some((asked, answered)), Some(ended)) = (unit.clock, unit.ended)
+                    && readings::clock_stepped(&exit, ended - asked, ended.saturating_duration_since(answered))
+                {
+                    let told = "the engine's stamps do not fit the time that passed: its clock was set meanwhile";
+                    measured.taint(readings::CLOCK_STEP, format!("`{}`: {told}", unit.workload.name));
+                }
                 measured.attested.extend(image_attested(unit, &exit));
                 let mut failure = readings::judge(unit.workload, &exit);
                 let mut reading = readings::read(unit.workload, &exit, &output);
@@ -201,11 +249,12 @@ fn image_attested(unit: &Unit<'_>, exit: &Exit) -> Option<Attested> {
     })
 }
 
-/// Removes every unit, or with `--keep` those that may still run: nothing may run beside the next trial. All are tried, the
-/// first failure is told.
+/// Removes every unit, or with `--keep` all but ended containers: nothing may run beside the next trial, and what a host process
+/// left behind runs on in its control group. All are tried, the first failure is told.
 async fn teardown(shared: &Shared<'_>, units: &[Unit<'_>]) -> Result<(), Failure> {
     let limit = shared.job.limits.teardown;
-    let going = units.iter().filter(|unit| !(shared.job.keep && unit.ended));
+    let stays = |unit: &&Unit<'_>| shared.job.keep && unit.ended.is_some() && unit.workload.unit.place == Place::Container;
+    let going = units.iter().filter(|unit| !stays(unit));
     let removals =
         going.filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Teardown, limit, unit.engine.remove(created))));
     join_all(removals).await.into_iter().collect()
@@ -218,6 +267,7 @@ pub(super) async fn limited<T>(phase: Phase, limit: Duration, work: impl Future<
         Ok(Err(error)) => {
             let kind = match &error {
                 EngineError::NotStarted { .. } => FailureKind::NotStarted,
+                EngineError::Unsupported { .. } => FailureKind::Unsupported,
                 _ => FailureKind::Infrastructure,
             };
             Err(Failure { phase, kind, reason: error.to_string() })
@@ -229,4 +279,23 @@ pub(super) async fn limited<T>(phase: Phase, limit: Duration, work: impl Future<
 fn seconds(limit: Duration) -> String {
     let seconds = limit.as_secs_f64();
     if seconds < 60.0 { format!("{seconds} s") } else { format!("{} min", seconds / 60.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_cannot_be_done_at_all_is_no_fault_to_try_again() {
+        let fails = |error| limited(Phase::Create, Duration::from_secs(5), async { Err::<(), _>(error) });
+        let what = || "x".to_owned();
+        let table = [
+            (EngineError::Unsupported { what: what() }, FailureKind::Unsupported),
+            (EngineError::NotStarted { program: what(), reason: what() }, FailureKind::NotStarted),
+            (EngineError::Call { operation: what(), reason: what() }, FailureKind::Infrastructure),
+        ];
+        for (error, kind) in table {
+            assert_eq!(fails(error).await.map_err(|failure| failure.kind), Err(kind));
+        }
+    }
 }

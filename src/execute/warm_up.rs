@@ -21,10 +21,11 @@ pub(super) async fn run(
     let created = limited(Phase::WarmUp, limits.create, unit.engine.create(&name, &spec, unit.image)).await?;
     let ended = async {
         limited(Phase::WarmUp, limits.start, unit.engine.start(&created)).await?;
-        let exit = tokio::select! {
-            exit = limited(Phase::WarmUp, warmup.timeout, unit.engine.wait(&created)) => exit?,
+        tokio::select! {
+            waited = limited(Phase::WarmUp, warmup.timeout, unit.engine.wait(&created)) => waited?,
             () = cancel.cancelled() => return Ok(()),
-        };
+        }
+        let exit = limited(Phase::WarmUp, limits.collect, unit.engine.exit(&created)).await?;
         let of = WorkloadSpec { name: name.unit.clone(), ..unit.workload.clone() };
         let Some(mut failure) = readings::judge(&of, &exit) else { return Ok(()) };
         failure.phase = Phase::WarmUp;

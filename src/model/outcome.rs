@@ -106,4 +106,6 @@ pub enum FailureKind {
     Parser,
     /// What ran is not what was asked.
     Attestation,
+    /// The engine or the host cannot do it at all: never tried again.
+    Unsupported,
 }

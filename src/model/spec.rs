@@ -120,12 +120,19 @@ pub struct LimitsSpec {
 pub const CFS_PERIOD_US: u64 = 100_000;
 
 impl LimitsSpec {
-    /// The CFS quota and period in microseconds that these limits ask for; none without a quota.
+    /// `cpus` in billionths, as engines take it: the nearest whole one; none without `cpus`.
+    #[must_use]
+    pub fn nano_cpus(&self) -> Option<u64> {
+        self.cpus.map(|cpus| (cpus * 1e9).round() as u64)
+    }
+
+    /// The CFS quota and period in microseconds that these limits ask for; none without a quota. Parts of a microsecond are
+    /// dropped, as the engines do.
     #[must_use]
     pub fn quota(&self) -> Option<(u64, u64)> {
         let period = self.cpu_period_us.unwrap_or(CFS_PERIOD_US);
-        match (self.cpus, self.cpu_quota_us) {
-            (Some(cpus), _) => Some(((cpus * CFS_PERIOD_US as f64).round() as u64, CFS_PERIOD_US)),
+        match (self.nano_cpus(), self.cpu_quota_us) {
+            (Some(nano_cpus), _) => Some((nano_cpus.saturating_mul(CFS_PERIOD_US) / 1_000_000_000, CFS_PERIOD_US)),
             (None, Some(quota)) => Some((quota, period)),
             (None, None) => None,
         }
@@ -283,4 +290,22 @@ pub enum Pick {
     Max,
     /// How many there are.
     Count,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_has_whole_microseconds_as_the_engines_cut_them() {
+        let asked = |cpus| LimitsSpec { cpus: Some(cpus), ..LimitsSpec::default() };
+        // 0.29 * 100000 is 28999.999... in floating point; 1/3 and 0.123456 have parts of a microsecond.
+        let table = [(0.35, 35_000), (0.29, 29_000), (1.5, 150_000), (0.123_456, 12_345), (1.0 / 3.0, 33_333), (0.666_666_7, 66_666)];
+        for (cpus, quota) in table {
+            assert_eq!(asked(cpus).quota(), Some((quota, 100_000)), "{cpus}");
+        }
+        assert_eq!(asked(0.35).nano_cpus(), Some(350_000_000));
+        let older = LimitsSpec { cpu_quota_us: Some(25_000), cpu_period_us: Some(50_000), ..LimitsSpec::default() };
+        assert_eq!((older.quota(), older.nano_cpus(), LimitsSpec::default().quota()), (Some((25_000, 50_000)), None, None));
+    }
 }

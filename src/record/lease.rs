@@ -71,7 +71,7 @@ impl Drop for Lease {
     }
 }
 
-/// The runs that are alive on this host. While this value lives no other run of this user begins: a sweep holds it to its end.
+/// The runs that are alive on this host. While this value lives no other run begins: a sweep holds it to its end.
 #[derive(Debug)]
 pub struct Alive {
     /// The runs' ids, sorted.
@@ -79,25 +79,59 @@ pub struct Alive {
     _gates: Vec<std::fs::File>,
 }
 
-/// The runs that are alive on this host, those of other users included; locks of dead ones are removed.
+/// The runs that are alive on this host, those of other users included; locks of dead ones are removed. Waits for sweeps of others.
 #[must_use]
 pub fn alive_runs() -> Alive {
-    let own = folder();
-    let mut alive = alive_in(&own);
-    for entry in own.parent().and_then(|base| std::fs::read_dir(base).ok()).into_iter().flatten().flatten() {
-        let other = entry.path();
-        if other != own && entry.file_name().to_string_lossy().starts_with(PREFIX) && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            let theirs = alive_in(&other);
-            alive.runs.extend(theirs.runs);
-            alive._gates.extend(theirs._gates);
+    loop {
+        match Alive::try_list() {
+            Some(alive) => return alive,
+            None => std::thread::sleep(PAUSE),
         }
     }
-    alive.runs.sort();
-    alive
 }
 
-fn alive_in(folder: &Path) -> Alive {
-    let gate = if folder.is_dir() { gate(folder).ok() } else { None };
+impl Alive {
+    /// The same without waiting; none while somebody else takes a lease or sweeps. Whoever cannot have every gate holds none, so
+    /// that two who sweep never wait for each other.
+    #[must_use]
+    pub fn try_list() -> Option<Self> {
+        let mut folders: Vec<PathBuf> = BASES.iter().flat_map(|base| users_folders(Path::new(base))).collect();
+        folders.push(folder());
+        let _ = make(&folder()); // a folder that cannot be made holds no leases either
+        folders.sort();
+        folders.dedup();
+        Self::try_list_in(&folders)
+    }
+
+    fn try_list_in(folders: &[PathBuf]) -> Option<Self> {
+        let mut gates = Vec::new();
+        for folder in folders {
+            gates.push(match try_gate(folder) {
+                Ok(gate) => Some(gate),
+                Err(std::fs::TryLockError::WouldBlock) => return None,
+                // Not ours to open: what can be read of the folder is listed all the same.
+                Err(std::fs::TryLockError::Error(_)) => None,
+            });
+        }
+        let mut runs: Vec<String> = folders.iter().zip(&gates).flat_map(|(folder, gate)| alive_in(folder, gate.is_some())).collect();
+        runs.sort();
+        Some(Self { runs, _gates: gates.into_iter().flatten().collect() })
+    }
+}
+
+/// Every user's folder of locks in `base`: the prefix and a number, and nothing else of ours.
+fn users_folders(base: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(base).into_iter().flatten().flatten();
+    let ours = entries.filter(|entry| {
+        let name = entry.file_name();
+        let user = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+        user.is_some_and(|user| user.parse::<u32>().is_ok()) && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    });
+    ours.map(|entry| entry.path()).collect()
+}
+
+/// The runs whose locks in `folder` are held; the others' are removed when the caller holds its gate.
+fn alive_in(folder: &Path, gated: bool) -> Vec<String> {
     let mut runs = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -112,23 +146,35 @@ fn alive_in(folder: &Path) -> Alive {
         };
         if held {
             runs.push(id);
-        } else if gate.is_some() {
+        } else if gated {
             // Nobody holds it: what a dead run left.
             let _ = std::fs::remove_file(&path);
         }
     }
-    runs.sort();
-    Alive { runs, _gates: gate.into_iter().collect() }
+    runs
+}
+
+/// Locks the gate of a folder that exists, when nobody else has it.
+fn try_gate(folder: &Path) -> Result<std::fs::File, std::fs::TryLockError> {
+    let path = folder.join(GATE);
+    let file = std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path);
+    let file = file.or_else(|_| std::fs::File::open(&path)).map_err(std::fs::TryLockError::Error)?;
+    file.try_lock()?;
+    Ok(file)
 }
 
 /// Locks the folder's gate, waiting for it.
 fn gate(folder: &Path) -> Result<std::fs::File, RecordError> {
-    // Readable by others: they must see that we are alive.
-    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(io(format!("make {}", folder.display())))?;
+    make(folder)?;
     let path = folder.join(GATE);
     let file = open_lock(&path).or_else(|error| std::fs::File::open(&path).map_err(|_| error))?;
     file.lock().map_err(io(format!("lock {}", path.display())))?;
     Ok(file)
+}
+
+/// Makes a folder of locks. Readable by others: they must see that we are alive.
+fn make(folder: &Path) -> Result<(), RecordError> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(io(format!("make {}", folder.display())))
 }
 
 fn open_lock(path: &Path) -> Result<std::fs::File, RecordError> {
@@ -152,11 +198,14 @@ fn experiment_id(store: &Path, experiment: &str) -> String {
 /// Beginning of the names of the users' folders of locks.
 const PREFIX: &str = "shakedown-";
 
+/// Where folders of locks may be, best first: fixed, so that runs with different `TMPDIR` know each other.
+const BASES: [&str; 2] = ["/run/lock", "/tmp"];
+
+/// This user's folder of locks: in the first of [`BASES`] that can be written to.
 fn folder() -> PathBuf {
-    let run = Path::new("/run/lock");
-    let base =
-        if run.is_dir() && rustix::fs::access(run, rustix::fs::Access::WRITE_OK).is_ok() { run.to_owned() } else { std::env::temp_dir() };
-    base.join(format!("{PREFIX}{}", rustix::process::getuid().as_raw()))
+    let writable = |base: &&str| Path::new(base).is_dir() && rustix::fs::access(*base, rustix::fs::Access::WRITE_OK).is_ok();
+    let base = BASES.iter().copied().find(writable).unwrap_or(BASES[1]);
+    Path::new(base).join(format!("{PREFIX}{}", rustix::process::getuid().as_raw()))
 }
 
 #[cfg(test)]
@@ -164,15 +213,42 @@ mod tests {
     use super::*;
     use std::os::unix::fs::MetadataExt;
 
+    fn alive(folder: &Path) -> Alive {
+        Alive::try_list_in(&[folder.to_owned()]).expect("the gate is free")
+    }
+
+    #[test]
+    fn whoever_cannot_have_every_gate_holds_none() {
+        let (one, two) = (tempfile::tempdir().expect("folder"), tempfile::tempdir().expect("folder"));
+        let both = [one.path().to_owned(), two.path().to_owned()];
+        let theirs = try_gate(two.path()).expect("free");
+        assert!(Alive::try_list_in(&both).is_none());
+        let first = try_gate(one.path()).expect("let go of");
+        drop((theirs, first));
+        let ours = Alive::try_list_in(&both).expect("free");
+        assert!(Alive::try_list_in(&both).is_none());
+        drop(ours);
+    }
+
+    #[test]
+    fn only_numbered_folders_hold_leases() {
+        let base = tempfile::tempdir().expect("folder");
+        for name in ["shakedown-0", "shakedown-files-r1-x", "shakedown-", "other-0"] {
+            std::fs::create_dir(base.path().join(name)).expect("folder");
+        }
+        std::fs::write(base.path().join("shakedown-7"), "").expect("file");
+        assert_eq!(users_folders(base.path()), [base.path().join("shakedown-0")]);
+    }
+
     #[test]
     fn a_lease_lives_as_long_as_its_holder() {
         let folder = tempfile::tempdir().expect("folder");
         let lease = Lease::take_in(folder.path(), "a1").expect("lease");
         assert!(matches!(Lease::take_in(folder.path(), "a1"), Err(RecordError::Busy { .. })));
-        assert_eq!(alive_in(folder.path()).runs, ["a1"]);
+        assert_eq!(alive(folder.path()).runs, ["a1"]);
         drop(lease);
         std::fs::write(folder.path().join("dead.lock"), "").expect("file");
-        assert_eq!(alive_in(folder.path()).runs, Vec::<String>::new());
+        assert_eq!(alive(folder.path()).runs, Vec::<String>::new());
         assert!(!folder.path().join("dead.lock").exists());
     }
 
@@ -181,7 +257,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("folder");
         // Dropped after the gate is free: a failing test must not wait for itself.
         let taker;
-        let alive = alive_in(folder.path());
+        let alive = alive(folder.path());
         assert_eq!(alive.runs, Vec::<String>::new());
         let (path, (told, hears)) = (folder.path().to_owned(), std::sync::mpsc::channel());
         taker = std::thread::spawn(move || {
@@ -201,7 +277,7 @@ mod tests {
         }
         drop(alive);
         hears.recv().expect("taken once the sweep is over");
-        assert_eq!(alive_in(folder.path()).runs, ["b2"]);
+        assert_eq!(Alive::try_list_in(&[folder.path().to_owned()]).expect("the gate is free").runs, ["b2"]);
         drop(taker.join().expect("taker"));
     }
 

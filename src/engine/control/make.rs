@@ -12,16 +12,16 @@ const ATTEMPTS: usize = 5;
 
 /// Makes the group in one controller's hierarchy. With `delegate`, version 2 offers the controllers to its children as well.
 pub(super) fn group(layout: &CgroupLayout, path: &str, need: &Need, delegate: bool) -> Result<(), ControlError> {
-    let missing = |limit| ControlError::NoController { controller: need.controller, limit, layout: layout.name() };
-    let Some(root) = layout.dir(need.controller, "") else {
-        return need.limit.map_or(Ok(()), |limit| Err(missing(limit)));
-    };
+    if let Some(missing) = missing(layout, need) {
+        return Err(missing);
+    }
+    let Some(root) = layout.dir(need.controller, "") else { return Ok(()) };
     let v2 = layout.is_v2();
     if v2 && need.controller == "cpuacct" {
         return Ok(()); // version 2 counts CPU time everywhere
     }
-    if v2 && !words(&root.join("cgroup.controllers")).iter().any(|word| word == need.controller) {
-        return need.limit.map_or_else(|| folders(&root, path, |_| Ok(())), |limit| Err(missing(limit)));
+    if v2 && !offers(&root, need.controller) {
+        return folders(&root, path, |_| Ok(()));
     }
     // Nothing has to be made ready in these hierarchies: where the parent is there, one call does it.
     if !v2 && need.controller != "cpuset" && fs::create_dir(root.join(path)).is_ok() {
@@ -33,6 +33,18 @@ pub(super) fn group(layout: &CgroupLayout, path: &str, need: &Need, delegate: bo
         _ => Ok(()),
     })?;
     if v2 && delegate { enable(&root.join(path), need.controller) } else { Ok(()) }
+}
+
+/// Why a limit cannot be set: its controller is not there. None when it is, and when the controller would only count.
+pub(super) fn missing(layout: &CgroupLayout, need: &Need) -> Option<ControlError> {
+    let limit = need.limit?;
+    let there = layout.dir(need.controller, "").is_some_and(|root| !layout.is_v2() || offers(&root, need.controller));
+    (!there).then_some(ControlError::NoController { controller: need.controller, limit, layout: layout.name() })
+}
+
+/// Whether a version 2 group has a controller to give.
+fn offers(folder: &Path, controller: &str) -> bool {
+    words(&folder.join("cgroup.controllers")).iter().any(|word| word == controller)
 }
 
 /// Makes every folder from below `root` down to `path`, and calls `ready` on each, `root` included, before its child is made.

@@ -101,6 +101,12 @@ impl Control {
         &self.layout
     }
 
+    /// Why limits cannot be set here at all, in words; empty when they can.
+    #[must_use]
+    pub fn missing(&self, limits: &LimitsSpec) -> Vec<String> {
+        limits::needed(limits).iter().filter_map(|need| make::missing(&self.layout, need)).map(|error| error.to_string()).collect()
+    }
+
     /// Makes the control group of a host process and writes its limits; nothing is left after an error.
     ///
     /// # Errors
@@ -186,6 +192,16 @@ impl Control {
     /// When somebody survives or a folder stays.
     pub fn remove_within(&self, path: &str, keep: &str) -> Result<(), ControlError> {
         end::remove(&self.layout, path, keep)
+    }
+
+    /// Removes the group where nothing is in it, with one call per hierarchy and without ever waiting; false when it stays in one.
+    #[must_use]
+    pub fn remove_idle(&self, path: &str) -> bool {
+        let removed = |root: &Path| match std::fs::remove_dir(root.join(path)) {
+            Ok(()) => true,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        self.layout.roots().into_iter().all(removed)
     }
 
     /// Removes the group and its parents as far as they are empty; anything else stays.

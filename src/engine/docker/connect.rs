@@ -58,7 +58,8 @@ pub(super) async fn connect(endpoint: Endpoint) -> Result<Docker, EngineError> {
     let info = client.info().await.map_err(|error| unreachable(reason(&error)))?;
     let patient = client.clone().with_timeout(PATIENT);
     let abilities = Abilities { api, version, info };
-    Ok(Docker { client: client.with_timeout(SOON), patient, endpoint, abilities, units: Units::default(), own_groups: true })
+    let own_groups = !abilities.systemd();
+    Ok(Docker { client: client.with_timeout(SOON), patient, endpoint, abilities, units: Units::default(), own_groups })
 }
 
 /// A client that has not yet said a word.

@@ -17,32 +17,15 @@ pub(super) struct Placement {
 }
 
 impl Placement {
-    /// The placement of `name`.
-    ///
-    /// The cgroupfs driver makes `<parent>/<id>`. The systemd driver takes only a slice as parent, whose dashes systemd expands
-    /// to nested folders, and makes a scope in it; other characters than letters and digits become underscores there.
-    pub fn new(name: &UnitName, systemd: bool, podman: bool) -> Self {
-        let leaf = match (systemd, podman) {
-            (false, false) => ("", ""),
-            (false, true) => ("libpod-", ""),
-            (true, false) => ("docker-", ".scope"),
-            (true, true) => ("libpod-", ".scope"),
-        };
-        if !systemd {
-            return Self { parent: Some(format!("/{}", name.cgroup())), cgroup: name.cgroup(), leaf };
-        }
-        let mut parent = String::from("shakedown");
-        let mut folders = vec![format!("{parent}.slice")];
-        for part in [&name.run, &name.trial, &name.unit] {
-            parent.push('-');
-            parent.extend(part.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }));
-            folders.push(format!("{parent}.slice"));
-        }
-        Self { parent: Some(format!("{parent}.slice")), cgroup: folders.join("/"), leaf }
+    /// In a group of ours around `name`, which the cgroupfs driver takes as a path and makes `<parent>/<id>` in.
+    pub fn in_our_group(name: &UnitName, podman: bool) -> Self {
+        let leaf = if podman { ("libpod-", "") } else { ("", "") };
+        Self { parent: Some(format!("/{}", name.cgroup())), cgroup: name.cgroup(), leaf }
     }
 
-    /// Where the daemon puts a container by itself. Without the right to make groups this keeps containers siblings, so that they
-    /// share CPU by their shares, and leaves nothing behind; but nothing can be counted after the exit.
+    /// Where the daemon puts a container by itself. With systemd's driver, or without the right to make groups, this keeps
+    /// containers siblings, so that they share CPU by their shares, and leaves nothing behind; but nothing can be counted after
+    /// the exit.
     pub fn of_the_engine(systemd: bool, podman: bool) -> Self {
         let (cgroup, leaf) = match (systemd, podman) {
             (false, false) => ("docker", ("", "")),
@@ -132,8 +115,7 @@ fn host(spec: &UnitSpec, placement: &Placement) -> HostConfig {
 fn limits(limits: &LimitsSpec) -> HostConfig {
     let older = limits.cpus.is_none();
     HostConfig {
-        #[expect(clippy::cast_possible_truncation, reason = "a count of CPUs in billionths is far below 2^63")]
-        nano_cpus: limits.cpus.map(|cpus| (cpus * 1e9).round() as i64),
+        nano_cpus: limits.nano_cpus().map(signed),
         cpu_period: limits.cpu_period_us.filter(|_| older).map(signed),
         cpu_quota: limits.cpu_quota_us.filter(|_| older).map(signed),
         cpu_shares: limits.cpu_shares.map(signed),
@@ -185,24 +167,24 @@ pub(super) mod tests {
     }
 
     fn made(spec: &UnitSpec) -> ContainerCreateBody {
-        body(&name(), spec, "sha256:1", &Placement::new(&name(), false, false))
+        body(&name(), spec, "sha256:1", &Placement::in_our_group(&name(), false))
     }
 
     #[test]
     fn control_groups_follow_the_driver() {
+        let ours = |podman| Placement::in_our_group(&name(), podman);
         let table = [
-            (false, false, "/shakedown/r1/b1-2-web", "shakedown/r1/b1-2-web/id"),
-            (false, true, "/shakedown/r1/b1-2-web", "shakedown/r1/b1-2-web/libpod-id"),
-            (
-                true,
-                false,
-                "shakedown-r1-b1_2-web.slice",
-                "shakedown.slice/shakedown-r1.slice/shakedown-r1-b1_2.slice/shakedown-r1-b1_2-web.slice/docker-id.scope",
-            ),
+            (ours(false), Some("/shakedown/r1/b1-2-web"), "shakedown/r1/b1-2-web", "shakedown/r1/b1-2-web/id"),
+            (ours(true), Some("/shakedown/r1/b1-2-web"), "shakedown/r1/b1-2-web", "shakedown/r1/b1-2-web/libpod-id"),
+            (Placement::of_the_engine(false, false), None, "docker/id", "docker/id"),
+            (Placement::of_the_engine(true, false), None, "system.slice/docker-id.scope", "system.slice/docker-id.scope"),
+            (Placement::of_the_engine(true, true), None, "machine.slice/libpod-id.scope", "machine.slice/libpod-id.scope"),
         ];
-        for (systemd, podman, parent, leaf) in table {
-            let placement = Placement::new(&name(), systemd, podman);
-            assert_eq!((placement.parent.as_deref(), placement.leaf("id").as_str()), (Some(parent), leaf));
+        for (placement, parent, counted, leaf) in table {
+            assert_eq!(
+                (placement.parent.as_deref(), placement.counted("id").as_str(), placement.leaf("id").as_str()),
+                (parent, counted, leaf)
+            );
         }
     }
 

@@ -92,6 +92,7 @@ pub(super) fn unsupported(spec: &UnitSpec, facts: &EngineFacts, abilities: &Abil
     limits(&spec.limits, facts, &mut problems);
     features(&spec.limits, abilities, &mut problems);
     container(spec, &mut problems);
+    problems.extend(super::lifecycle::no_command(spec));
     problems
 }
 
@@ -185,7 +186,7 @@ fn highest_cpu(list: &str) -> Option<u32> {
 mod tests {
     use super::super::create::tests::spec;
     use super::*;
-    use crate::model::spec::FileSpec;
+    use crate::model::spec::{FileSpec, ImageSpec};
     use bollard::models::{SystemInfo, SystemVersion};
 
     fn abilities() -> Abilities {
@@ -235,5 +236,11 @@ mod tests {
         assert_eq!(problems(|spec| spec.limits.memory_bytes = Some(1 << 20)).len(), 1);
         assert_eq!(problems(|spec| (spec.limits.cpus, spec.limits.cpu_quota_us) = (Some(1.0), Some(5_000))).len(), 1);
         assert_eq!(problems(|spec| spec.place = Place::Host).len(), 1);
+        let pack = |command: &[&str]| {
+            let command = command.iter().map(|word| (*word).to_owned()).collect();
+            problems(|spec| (spec.image, spec.command) = (Some(ImageSpec::Pack(vec!["/bin/true".into()])), command))
+        };
+        assert_eq!(pack(&["true"]), Vec::<String>::new());
+        assert_eq!(pack(&[]), ["a packed image has no command of its own: declare `command`"]);
     }
 }

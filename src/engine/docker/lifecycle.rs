@@ -1,4 +1,4 @@
-//! The life of a unit: created with its files, started with its exit already awaited, waited for, removed.
+//! The life of a unit: created with its files, started, waited for, asked how it ended, removed.
 
 use super::create::{Placement, body};
 use super::{Docker, failed, files, reason, status};
@@ -47,13 +47,11 @@ impl Units {
 pub(super) async fn create(docker: &Docker, name: &UnitName, spec: &UnitSpec, image: Option<&Image>) -> Result<Created, EngineError> {
     let container = name.container();
     let image = image.ok_or_else(|| EngineError::Unsupported { what: format!("container `{container}` has no image") })?;
-    if spec.command.is_empty() && spec.entrypoint.is_none() && matches!(spec.image, Some(ImageSpec::Pack(_))) {
-        return Err(EngineError::Unsupported {
-            what: format!("`{}` has a packed image, which has no command of its own: declare `command`", name.unit),
-        });
+    if let Some(what) = no_command(spec) {
+        return Err(EngineError::Unsupported { what });
     }
     let (systemd, podman) = (docker.abilities.systemd(), docker.abilities.podman());
-    let placement = if docker.own_groups { Placement::new(name, systemd, podman) } else { Placement::of_the_engine(systemd, podman) };
+    let placement = if docker.own_groups { Placement::in_our_group(name, podman) } else { Placement::of_the_engine(systemd, podman) };
     let wanted = body(name, spec, &image.reference, &placement);
     let (client, files) = (docker.client.clone(), spec.files.clone());
     let (answer, made) = oneshot::channel();
@@ -70,6 +68,12 @@ pub(super) async fn create(docker: &Docker, name: &UnitName, spec: &UnitSpec, im
     let program = spec.entrypoint.iter().flatten().chain(&spec.command).next().cloned().unwrap_or_else(|| name.unit.clone());
     docker.units.lock().insert(id.clone(), Unit { program, exit: None });
     Ok(Created { cgroup: placement.counted(&id), leaf: placement.leaf(&id), id })
+}
+
+/// Why there is nothing to run; none when there is something, or when only the image can tell.
+pub(super) fn no_command(spec: &UnitSpec) -> Option<String> {
+    let none = spec.command.is_empty() && spec.entrypoint.is_none() && matches!(spec.image, Some(ImageSpec::Pack(_)));
+    none.then(|| "a packed image has no command of its own: declare `command`".to_owned())
 }
 
 async fn create_with_files(
@@ -126,31 +130,25 @@ async fn clear_name(client: &bollard::Docker, name: &str) -> Result<(), EngineEr
     remove_container(client, found.id.as_deref().unwrap_or(name)).await
 }
 
-/// Starts a container. The wait for its exit is sent first, so that an exit within milliseconds cannot be missed.
+/// Starts a container, and then sends the wait for its exit: a container that has ended by then answers at once, because it is
+/// not removed by itself. Sent before, the wait could reach a daemon behind a slow connection only after a short command's end.
 pub(super) async fn start(docker: &Docker, unit: &Created) -> Result<(), EngineError> {
+    let program = docker.units.lock().get(&unit.id).map_or_else(|| unit.id.clone(), |known| known.program.clone());
+    docker.client.start_container(&unit.id, None).await.map_err(|error| match &error {
+        Error::DockerResponseServerError { message, .. } if is_not_executable(message) => {
+            EngineError::NotStarted { program: program.clone(), reason: message.trim().to_owned() }
+        }
+        _ => failed(format!("start `{program}`"), &error),
+    })?;
     let (tell, exit) = watch::channel(None);
     let (client, id) = (docker.patient.clone(), unit.id.clone());
-    let task = tokio::spawn(async move { tell.send_replace(Some(next_exit(&client, &id).await)) });
-    let program = {
-        let mut units = docker.units.lock();
-        let entry = units.entry(unit.id.clone()).or_insert_with(|| Unit { program: unit.id.clone(), exit: None });
-        entry.exit = Some((exit, task.abort_handle()));
-        entry.program.clone()
-    };
-    let started = docker.client.start_container(&unit.id, None).await;
-    started.map_err(|error| {
-        task.abort();
-        match &error {
-            Error::DockerResponseServerError { message, .. } if is_not_executable(message) => {
-                EngineError::NotStarted { program, reason: message.trim().to_owned() }
-            }
-            _ => failed(format!("start `{program}`"), &error),
-        }
-    })
+    let task = tokio::spawn(async move { tell.send_replace(Some(await_exit(&client, &id).await)) });
+    docker.units.lock().insert(unit.id.clone(), Unit { program, exit: Some((exit, task.abort_handle())) });
+    Ok(())
 }
 
-async fn next_exit(client: &bollard::Docker, id: &str) -> Awaited {
-    let options = WaitContainerOptionsBuilder::default().condition("next-exit").build();
+async fn await_exit(client: &bollard::Docker, id: &str) -> Awaited {
+    let options = WaitContainerOptionsBuilder::default().condition("not-running").build();
     let mut answers = std::pin::pin!(client.wait_container(id, Some(options)));
     match answers.next().await {
         Some(Ok(answer)) => match answer.error.and_then(|error| error.message).filter(|message| !message.is_empty()) {
@@ -180,22 +178,29 @@ fn is_not_executable(message: &str) -> bool {
     nobody || (about && why.iter().any(|text| message.contains(text)))
 }
 
-/// Waits for the exit and reads how it was. Only what the daemon says after the exit counts; nothing is taken for 0.
-///
-/// The daemon stamps the start after the runtime has answered, and the finish where the exit was seen: a program that ends within
-/// milliseconds can have a finish before its start. The stamps are handed on as they are.
-pub(super) async fn wait(docker: &Docker, unit: &Created) -> Result<Exit, EngineError> {
+/// Waits for the exit; gives its code. Nothing is taken for 0.
+pub(super) async fn wait(docker: &Docker, unit: &Created) -> Result<i64, EngineError> {
     let call = |reason: String| EngineError::Call { operation: "wait for the exit".into(), reason };
-    let (program, exit) = {
+    let exit = {
         let units = docker.units.lock();
         let entry = units.get(&unit.id).ok_or_else(|| call("it is not a unit of this engine".into()))?;
-        (entry.program.clone(), entry.exit.as_ref().map(|(exit, _)| exit.clone()))
+        entry.exit.as_ref().map(|(exit, _)| exit.clone())
     };
     let mut exit = exit.ok_or_else(|| call("it was never started".into()))?;
     let answer = exit.wait_for(Option::is_some).await.map_err(|_| call("it was given up".into()))?.clone();
-    let waited = answer.unwrap_or_else(|| Err("no answer".into())).map_err(call)?;
+    answer.unwrap_or_else(|| Err("no answer".into())).map_err(call)
+}
+
+/// Reads how it ended. Only what the daemon says after the exit counts.
+///
+/// The daemon stamps the start after the runtime has answered, and the finish where the exit was seen: a program that ends within
+/// milliseconds can have a finish before its start. The stamps are handed on as they are.
+pub(super) async fn exit(docker: &Docker, unit: &Created) -> Result<Exit, EngineError> {
+    let waited = wait(docker, unit).await?; // known already
+    let program = docker.units.lock().get(&unit.id).map_or_else(String::new, |known| known.program.clone());
     let found = docker.client.inspect_container(&unit.id, None).await.map_err(|error| failed("read the exit", &error))?;
-    let state = found.state.ok_or_else(|| call("the engine says nothing of its state".into()))?;
+    let no_state = || EngineError::Call { operation: "read the exit".into(), reason: "the engine says nothing of its state".into() };
+    let state = found.state.ok_or_else(no_state)?;
     Ok(Exit { image: found.image, ..read_exit(&program, waited, &state)? })
 }
 
@@ -217,7 +222,7 @@ fn read_exit(program: &str, waited: i64, state: &ContainerState) -> Result<Exit,
         stamp.map(jiff::Timestamp::as_nanosecond).filter(|ns| *ns > 0).ok_or_else(|| call(format!("the engine tells no {what} time")))
     };
     let (started_ns, finished_ns) = (stamp(&state.started_at, "start")?, stamp(&state.finished_at, "finish")?);
-    Ok(Exit { code, oom: state.oom_killed.unwrap_or(false), image: None, started_ns, finished_ns })
+    Ok(Exit { code, signal: None, oom: state.oom_killed.unwrap_or(false), image: None, started_ns, finished_ns, time_of_day: true })
 }
 
 /// Kills and removes a container, and sees that it is gone.
@@ -271,7 +276,8 @@ mod tests {
     #[test]
     fn stamps_keep_their_nanoseconds_and_their_offset() {
         let read = read_exit("p", 7, &state(Some(7), "1970-01-01T00:00:01.000000005Z", "1970-01-01T02:00:02.5+02:00")).expect("exit");
-        assert_eq!(read, Exit { code: 7, oom: false, image: None, started_ns: 1_000_000_005, finished_ns: 2_500_000_000 });
+        let (started_ns, finished_ns) = (1_000_000_005, 2_500_000_000);
+        assert_eq!(read, Exit { code: 7, signal: None, oom: false, image: None, started_ns, finished_ns, time_of_day: true });
     }
 
     #[test]

@@ -55,10 +55,12 @@ impl Docker {
         Self { own_groups: false, ..self }
     }
 
-    /// Whether its containers run on this host's kernel, so that their counters are ours to read: a daemon behind a socket file.
+    /// Whether a control group of ours can stand around its containers: they run on this host's kernel, as behind a socket file,
+    /// and the daemon itself writes the groups. Systemd takes slices only as parents, which it makes and keeps by itself: our
+    /// weights would not reach them and nobody would remove them.
     #[must_use]
-    pub fn shares_our_kernel(&self) -> bool {
-        matches!(self.endpoint.address, Address::Unix(_))
+    pub fn takes_our_groups(&self) -> bool {
+        self.own_groups && matches!(self.endpoint.address, Address::Unix(_))
     }
 
     /// Where the daemon is and how that was found.
@@ -89,8 +91,12 @@ impl Engine for Docker {
         Box::pin(lifecycle::start(self, unit))
     }
 
-    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
-        Box::pin(lifecycle::wait(self, unit))
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(async move { lifecycle::wait(self, unit).await.map(drop) })
+    }
+
+    fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        Box::pin(lifecycle::exit(self, unit))
     }
 
     fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {

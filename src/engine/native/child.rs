@@ -4,6 +4,7 @@
 //! copied process.
 
 use super::files::Step;
+use super::fresh::Fresh;
 use super::user::Identity;
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
@@ -15,6 +16,8 @@ use std::os::fd::OwnedFd;
 /// What the child has to do before it executes, all of it ready made.
 #[derive(Debug)]
 pub(super) struct Preparation {
+    /// What it does not inherit.
+    pub fresh: Fresh,
     /// Where to mount the scratch, and what to do there; none without files.
     pub files: Option<(CString, Vec<Step>)>,
     /// The control files to enter.
@@ -76,6 +79,14 @@ pub(super) fn take(counter: &OwnedFd) -> io::Result<u64> {
     Ok(u64::from_ne_bytes(bytes))
 }
 
+/// Takes a counter's value as soon as there is one; none when there is none for so long.
+pub(super) fn take_within(counter: &OwnedFd, patience: std::time::Duration) -> io::Result<Option<u64>> {
+    use rustix::event::{PollFd, PollFlags, poll};
+    let patience = rustix::event::Timespec::try_from(patience).map_err(|_| io::Errno::INVAL)?;
+    let there = io::retry_on_intr(|| poll(&mut [PollFd::new(counter, PollFlags::IN)], Some(&patience)))?;
+    if there == 0 { Ok(None) } else { take(counter).map(Some) }
+}
+
 /// Nanoseconds of the monotonic clock.
 pub(super) fn now_ns() -> u64 {
     let now = time::clock_gettime(time::ClockId::Monotonic);
@@ -97,6 +108,9 @@ fn stages(preparation: &Preparation) -> Result<(), (Stage, io::Errno)> {
     let at = |stage| move |error| (stage, error);
     process::setsid().map_err(at(Stage::Session))?;
     process::umask(Mode::from_raw_mode(0o022));
+    // Before the control groups, whose own CPUs come last; before the change of user, which takes the right to it; and before
+    // the files, which may hide `/proc`.
+    preparation.fresh.apply();
     // Not in the unit's cgroup yet: the unit's memory peak does not hold its files.
     if let Some((scratch, steps)) = &preparation.files {
         place(scratch, steps).map_err(at(Stage::Files))?;

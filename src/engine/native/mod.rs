@@ -3,12 +3,15 @@
 //! A process is forked when its unit is created, and waits, fully prepared, for the start: nothing but the exec lies between
 //! the release and the start stamp, so several units start together. It has a cgroup and a session of its own, no standard
 //! input, `/` as its folder unless `working_dir` says otherwise, umask 022, no core files, and of the environment only `PATH`,
-//! `LC_ALL=C`, the user's `HOME` and what the spec declares. It sees the host's files, with those of the spec laid over them.
+//! `LC_ALL=C`, the user's `HOME` and what the spec declares. It may use every CPU that its limits leave it, is not nice and no
+//! likelier than others to be killed for memory, whatever we are; resource limits other than that of core files are ours. It sees the host's files, with those of the spec laid over them.
 //! It dies with us; what it left behind is found again by its cgroup.
 
+mod attendants;
 mod capture;
 mod child;
 mod files;
+mod fresh;
 mod support;
 mod unit;
 mod user;
@@ -17,13 +20,21 @@ use super::control::{self, Control, TOP};
 use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
+use attendants::Attendants;
+use fresh::Fresh;
 use std::collections::{BTreeSet, HashMap};
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
 use unit::{Accounts, Progress, Unit};
 
 /// Beginning of the names of the folders that the scratch is mounted on, in the folder for temporary files.
 const SCRATCH: &str = "shakedown-files-";
+
+/// So long a fresh process may take to prepare itself on the caller's thread; usually it needs a millisecond.
+const READY_SOON: Duration = Duration::from_millis(10);
 
 /// Up to so many bytes of output are read at once.
 const SHORT_OUTPUT: u64 = 64 << 10;
@@ -32,6 +43,8 @@ const SHORT_OUTPUT: u64 = 64 << 10;
 #[derive(Debug)]
 pub struct NativeEngine {
     control: Control,
+    fresh: Fresh,
+    attendants: Attendants,
     units: Mutex<HashMap<String, Arc<Unit>>>,
     runs: Mutex<BTreeSet<String>>,
 }
@@ -51,7 +64,13 @@ impl NativeEngine {
             let reason = format!("control groups below {} may not be made ({error}): run as root, or delegate them", root.display());
             return Err(unsupported(reason));
         }
-        Ok(Self { control: Control::new(layout), units: Mutex::default(), runs: Mutex::default() })
+        Ok(Self {
+            control: Control::new(layout),
+            fresh: Fresh::now(),
+            attendants: Attendants::default(),
+            units: Mutex::default(),
+            runs: Mutex::default(),
+        })
     }
 
     fn units(&self) -> MutexGuard<'_, HashMap<String, Arc<Unit>>> {
@@ -76,6 +95,21 @@ fn failed(operation: &str, id: &str, reason: impl ToString) -> EngineError {
     EngineError::Call { operation: format!("{operation} process `{id}`"), reason: reason.to_string() }
 }
 
+/// Waits for a child that needs long to prepare itself, on a thread that nobody else waits for. When the caller gives up meanwhile,
+/// what comes of it is ended there.
+async fn slow_answer(process: &Arc<Unit>, control: &Control) -> u64 {
+    let (tell, told) = oneshot::channel();
+    let (process, control) = (Arc::clone(process), control.clone());
+    std::thread::spawn(move || {
+        if tell.send(process.answer()).is_err() {
+            let _ = control.kill(&process.cgroup); // the run's last sweep tries again, and tells
+            process.join();
+            let _ = control.remove(&process.cgroup);
+        }
+    });
+    told.await.unwrap_or(child::NO_CHILD)
+}
+
 /// Runs what may block for longer off the async threads.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, EngineError> + Send + 'static) -> Result<T, EngineError> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(failed("attend", "", error)))
@@ -88,7 +122,7 @@ impl Engine for NativeEngine {
             Ok(EngineFacts {
                 kind: "native".to_owned(),
                 cgroup_driver: "cgroupfs".to_owned(),
-                cpus: std::thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX)),
+                cpus: self.fresh.count,
                 memory_bytes: memory.totalram as u64 * u64::from(memory.mem_unit),
                 ..EngineFacts::default()
             })
@@ -97,7 +131,10 @@ impl Engine for NativeEngine {
 
     fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
         let accounts = if spec.user.is_some() { Accounts::read() } else { Accounts::default() };
-        support::unsupported(spec, facts, &accounts.passwd, &accounts.group)
+        let mut reasons = support::unsupported(spec, facts, &accounts.passwd, &accounts.group);
+        reasons.extend(self.control.missing(&spec.limits));
+        reasons.extend(files::plan(&spec.files, &files::ThisHost).err());
+        reasons
     }
 
     /// The files of a pack are the host's own and stand where they are; the digest is empty, for nothing is made.
@@ -116,15 +153,21 @@ impl Engine for NativeEngine {
             if self.units().contains_key(&created.id) {
                 return Err(failed("create", &created.id, "it exists already"));
             }
-            // Done here and now, a millisecond on this thread: every hand-over costs more than it on a busy machine, and what
-            // never waits cannot be cancelled halfway.
+            // Done here and now, a millisecond on this thread: every hand-over costs more than it on a busy machine.
             self.runs.lock().unwrap_or_else(PoisonError::into_inner).insert(name.run.clone());
             self.control.create(&created.cgroup, &spec.limits)?;
             let entries = self.control.entries(&created.cgroup, &spec.limits);
-            let process = Unit::fork(name, spec, created.cgroup.clone(), entries).inspect_err(|_| {
+            let undo = |_: &EngineError| {
                 let _ = self.control.remove(&created.cgroup); // the first error is the one to tell
-            })?;
-            self.units().insert(created.id.clone(), Arc::new(process));
+            };
+            let process =
+                Arc::new(Unit::fork(name, spec, (self.fresh, &self.attendants), created.cgroup.clone(), entries).inspect_err(undo)?);
+            let answer = match process.answer_within(READY_SOON) {
+                Some(answer) => answer,
+                None => slow_answer(&process, &self.control).await,
+            };
+            process.hear(answer, name, spec).inspect_err(undo)?;
+            self.units().insert(created.id.clone(), process);
             Ok(created)
         })
     }
@@ -133,23 +176,31 @@ impl Engine for NativeEngine {
         Box::pin(async move { self.unit(unit, "start")?.start().await })
     }
 
-    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         Box::pin(async move {
             let process = self.unit(unit, "wait for")?;
             if !process.has_started() {
                 return Err(failed("wait for", &unit.id, "it was not started"));
             }
             match process.ended().await {
-                Progress::Ended { status, started_ns, finished_ns } => {
-                    // Whoever removes a unit takes it out of the list first: its end is then our doing and no result.
-                    self.unit(unit, "wait for")?;
-                    let code = unit::code(status).ok_or_else(|| failed("wait for", &unit.id, "it has no exit code"))?;
-                    let oom = self.control.oom_killed(&process.cgroup);
-                    Ok(Exit { code, oom, image: None, started_ns: started_ns.into(), finished_ns: finished_ns.into() })
-                }
+                // Whoever removes a unit takes it out of the list first: its end is then our doing and no result.
+                Progress::Ended { .. } => self.unit(unit, "wait for").map(drop),
                 Progress::Lost(error) | Progress::NotStarted(error) => Err(failed("wait for", &unit.id, error)),
                 Progress::Waiting | Progress::Running => Err(failed("wait for", &unit.id, "it has not ended")),
             }
+        })
+    }
+
+    fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
+        Box::pin(async move {
+            let process = self.unit(unit, "read the exit of")?;
+            let Progress::Ended { status, started_ns, finished_ns } = process.progress() else {
+                return Err(failed("read the exit of", &unit.id, "it has not ended"));
+            };
+            let code = unit::code(status).ok_or_else(|| failed("read the exit of", &unit.id, "it has no exit code"))?;
+            let (started_ns, finished_ns) = (started_ns.into(), finished_ns.into());
+            let oom = self.control.oom_killed(&process.cgroup);
+            Ok(Exit { code, signal: status.signal(), oom, image: None, started_ns, finished_ns, time_of_day: false })
         })
     }
 
@@ -166,20 +217,23 @@ impl Engine for NativeEngine {
     fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         Box::pin(async move {
             let process = self.units().remove(&unit.id);
-            let (control, cgroup) = (self.control.clone(), unit.cgroup.clone());
             let over = process.as_ref().is_none_or(|process| process.is_over());
-            let end = move || {
-                if !over {
-                    control.kill(&cgroup)?;
+            if over {
+                // Its thread has told the end and has nothing more to do.
+                process.as_ref().inspect(|process| process.join());
+                if self.control.remove_idle(&unit.cgroup) {
+                    return Ok(());
                 }
-                if let Some(process) = process {
-                    process.join();
-                }
+            }
+            let (control, cgroup) = (self.control.clone(), unit.cgroup.clone());
+            blocking(move || {
+                control.kill(&cgroup)?;
+                process.inspect(|process| process.join());
                 // The run's own folder waits for its next trial; it goes with the engine.
                 let run = cgroup.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
                 Ok(control.remove_within(&cgroup, &run)?)
-            };
-            if over { end() } else { blocking(end).await }
+            })
+            .await
         })
     }
 

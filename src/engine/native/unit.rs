@@ -1,6 +1,8 @@
 //! One host process from its fork to its end.
 
+use super::attendants::{Attendants, Attended};
 use super::child::{self, Line, NO_CHILD, Preparation, READY, Stage};
+use super::fresh::Fresh;
 use super::{capture, files, user};
 use crate::engine::{EngineError, Output, UnitName};
 use crate::model::spec::UnitSpec;
@@ -12,7 +14,7 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::JoinHandle;
+use std::time::Duration;
 use tokio::sync::watch;
 
 /// `PATH` when the spec declares none: the one that container engines give.
@@ -42,7 +44,8 @@ pub(super) struct Unit {
     progress: watch::Receiver<Progress>,
     stdout: File,
     stderr: File,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    attended: Attended,
+    scratch: Mutex<Option<tempfile::TempDir>>,
 }
 
 /// The host's account files.
@@ -60,8 +63,15 @@ impl Accounts {
 }
 
 impl Unit {
-    /// Forks a process that has prepared itself and waits for [`Unit::start`]. Its cgroup exists and stays the caller's.
-    pub(super) fn fork(name: &UnitName, spec: &UnitSpec, cgroup: String, entries: Vec<PathBuf>) -> Result<Self, EngineError> {
+    /// Forks a process that prepares itself and then waits for [`Unit::start`]. Its cgroup exists and stays the caller's, who
+    /// must take the process's answer ([`Unit::answer`]) and hear it ([`Unit::hear`]) before anything else.
+    pub(super) fn fork(
+        name: &UnitName,
+        spec: &UnitSpec,
+        (fresh, attendants): (Fresh, &Attendants),
+        cgroup: String,
+        entries: Vec<PathBuf>,
+    ) -> Result<Self, EngineError> {
         let call = |error: io::Error| EngineError::Call { operation: format!("create process `{}`", name.unit), reason: error.to_string() };
         let words: Vec<&String> = spec.entrypoint.iter().flatten().chain(&spec.command).collect();
         let Some((program, arguments)) = words.split_first() else {
@@ -69,9 +79,8 @@ impl Unit {
         };
         let (stdout, stderr) = (capture::stream().map_err(call)?, capture::stream().map_err(call)?);
         let line = Arc::new(Line::new().map_err(|error| call(error.into()))?);
-        // Held until the child has mounted and left it: the host keeps an empty folder for about a millisecond.
         let scratch = scratch(name, spec).map_err(call)?;
-        let preparation = preparation(spec, scratch.as_ref(), entries, Arc::clone(&line))?;
+        let preparation = preparation(spec, fresh, scratch.as_ref(), entries, Arc::clone(&line))?;
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -81,16 +90,25 @@ impl Unit {
             .stdout(stdout.try_clone().map_err(call)?)
             .stderr(stderr.try_clone().map_err(call)?);
         let (tell, progress) = watch::channel(Progress::Waiting);
-        let thread = std::thread::Builder::new().name(format!("unit {}", name.unit)).stack_size(128 << 10);
-        let thread = thread.spawn(move || attend(command, preparation, &tell)).map_err(call)?;
-        let unit = Self { program: (*program).clone(), cgroup, line, progress, stdout, stderr, thread: Mutex::new(Some(thread)) };
-        unit.until_ready(name, spec)?;
-        Ok(unit)
+        let attended = attendants.attend(move || attend(command, preparation, &tell)).map_err(call)?;
+        let scratch = Mutex::new(scratch);
+        Ok(Self { program: (*program).clone(), cgroup, line, progress, stdout, stderr, attended, scratch })
     }
 
-    /// Blocks until the child waits for the start.
-    fn until_ready(&self, name: &UnitName, spec: &UnitSpec) -> Result<(), EngineError> {
-        let answer = child::take(&self.line.ready).unwrap_or(NO_CHILD);
+    /// The child's answer, once: ready, or what failed. None when it has not come for so long.
+    pub(super) fn answer_within(&self, patience: Duration) -> Option<u64> {
+        child::take_within(&self.line.ready, patience).unwrap_or(Some(NO_CHILD))
+    }
+
+    /// The same, and waits for it.
+    pub(super) fn answer(&self) -> u64 {
+        child::take(&self.line.ready).unwrap_or(NO_CHILD)
+    }
+
+    /// Hears what the child answered: fine when it waits for the start.
+    pub(super) fn hear(&self, answer: u64, name: &UnitName, spec: &UnitSpec) -> Result<(), EngineError> {
+        // The child has mounted on it and left it: the host keeps an empty folder for about a millisecond.
+        drop(self.scratch.lock().unwrap_or_else(PoisonError::into_inner).take());
         if answer == READY {
             return Ok(());
         }
@@ -130,6 +148,10 @@ impl Unit {
         }
     }
 
+    pub(super) fn progress(&self) -> Progress {
+        self.progress.borrow().clone()
+    }
+
     /// Waits until the process has ended; the last progress when it never will.
     pub(super) async fn ended(&self) -> Progress {
         self.reach(|progress| !matches!(progress, Progress::Waiting | Progress::Running)).await
@@ -138,7 +160,7 @@ impl Unit {
     async fn reach(&self, far: impl FnMut(&Progress) -> bool) -> Progress {
         let mut progress = self.progress.clone();
         let reached = progress.wait_for(far).await.map(|progress| progress.clone());
-        reached.unwrap_or_else(|_| Progress::Lost(Arc::new(io::Error::other("its thread ended"))))
+        reached.unwrap_or_else(|_| Progress::Lost(Arc::new(io::Error::other("its thread has given up"))))
     }
 
     pub(super) fn has_started(&self) -> bool {
@@ -161,14 +183,11 @@ impl Unit {
 
     /// Waits until the process is reaped; only after it was killed or has ended.
     pub(super) fn join(&self) {
-        let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
-        if let Some(thread) = thread {
-            let _ = thread.join(); // a panic there has ended its process's story all the same
-        }
+        self.attended.join(); // a panic there has ended its process's story all the same
     }
 }
 
-/// The life of one process, on a thread of its own: the fork, the wait for the exec, the wait for the end.
+/// The life of one process, on a thread that does nothing else meanwhile: the fork, the wait for the exec, the wait for the end.
 fn attend(mut command: Command, preparation: Preparation, tell: &watch::Sender<Progress>) {
     let line = Arc::clone(&preparation.line);
     #[expect(unsafe_code, reason = "what happens between fork and exec is unsafe by nature")]
@@ -208,6 +227,7 @@ fn scratch(name: &UnitName, spec: &UnitSpec) -> io::Result<Option<tempfile::Temp
 
 fn preparation(
     spec: &UnitSpec,
+    fresh: Fresh,
     scratch: Option<&tempfile::TempDir>,
     entries: Vec<PathBuf>,
     line: Arc<Line>,
@@ -230,7 +250,7 @@ fn preparation(
     };
     let cgroups = entries.iter().map(|path| text(path.as_os_str().as_bytes())).collect::<Result<_, _>>()?;
     let folder = text(spec.working_dir.as_deref().unwrap_or("/").as_bytes())?;
-    Ok(Preparation { files, cgroups, identity, folder, line, parent: rustix::process::getpid() })
+    Ok(Preparation { fresh, files, cgroups, identity, folder, line, parent: rustix::process::getpid() })
 }
 
 /// What the spec declares, over `PATH`, `LC_ALL=C` and `HOME`: nothing of the caller's own environment.

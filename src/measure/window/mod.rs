@@ -22,7 +22,7 @@ pub struct Watched {
     pub unit: String,
     /// The cgroup around it, relative to each hierarchy's root.
     pub cgroup: String,
-    /// The cgroup with its own limits; equal to `cgroup` where that one has them.
+    /// The cgroup with its own limits; equal to `cgroup` where that one has them, or where no group of ours is around it.
     pub leaf: String,
     /// What was asked for it.
     pub limits: LimitsSpec,
@@ -82,8 +82,9 @@ impl Window {
 fn readings(layout: &CgroupLayout, leaf: Leaf, before: Option<u64>) -> Readings {
     let throttled = leaf.throttled_seconds();
     let (watched, attested) = leaf.into_parts();
-    // A group that did not exist before has counted nothing before.
-    let cpu = counters::cpu_ns(layout, &watched.cgroup).and_then(|after| after.checked_sub(before.unwrap_or(0)));
+    // A group that did not exist before has counted nothing before. Nothing runs in no time at all: a group that counted nothing
+    // was not the unit's, as that of a daemon whose socket file only forwards to another machine.
+    let cpu = counters::cpu_ns(layout, &watched.cgroup).and_then(|after| after.checked_sub(before.unwrap_or(0)).filter(|ns| *ns > 0));
     let peak = counters::memory_peak(layout, &watched.cgroup);
     let observations = [
         cpu.map(|ns| ("cpu_seconds", ns as f64 / 1e9, Unit::SECOND)),

@@ -25,19 +25,22 @@ pub(super) struct Leaf {
     throttling: Option<Throttling>,
     first_ns: u64,
     last_ns: Option<u64>,
+    /// Whether the group was there before the start: then nobody but us removes it.
+    outlives: bool,
     gone: bool,
     looks: u32,
 }
 
 impl Leaf {
     pub(super) fn new(watched: Watched) -> Self {
-        Self { watched, attested: Vec::new(), throttling: None, first_ns: 0, last_ns: None, gone: false, looks: 0 }
+        Self { watched, attested: Vec::new(), throttling: None, first_ns: 0, last_ns: None, outlives: false, gone: false, looks: 0 }
     }
 
     /// Has a first look before the unit starts: what was counted until then is not the unit's.
     pub(super) fn first_look(&mut self, layout: &CgroupLayout) {
         self.look(layout);
         self.first_ns = self.last_ns.unwrap_or(0);
+        self.outlives = self.last_ns.is_some();
     }
 
     pub(super) fn look(&mut self, layout: &CgroupLayout) {
@@ -73,11 +76,10 @@ impl Leaf {
 
     /// How long to wait for the next look; none when there is nothing more to see before the end.
     fn pause(&self) -> Option<Duration> {
-        let outlives = self.watched.leaf == self.watched.cgroup;
         match (self.gone, self.is_as_asked(), self.watched.limits.quota().is_some()) {
             (true, _, _) => None,
             (false, false, _) => Some(if self.looks < PATIENT_LOOKS { AWAITING } else { KNOWN }),
-            (false, true, true) if !outlives => Some(KNOWN),
+            (false, true, true) if !self.outlives => Some(KNOWN),
             (false, true, _) => None,
         }
     }
