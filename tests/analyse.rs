@@ -472,6 +472,18 @@ fn cautions_name_short_windows_and_failures() {
 }
 
 #[test]
+fn every_taint_is_told_before_the_numbers() {
+    let mut results = of(&[1.0, 1.1, 1.2], &[("v", &[1.0, 1.1, 1.2])]);
+    assert_eq!(analyse(&results).cautions.len(), 0);
+    results.rows[0].row.taints.push("unattested".into());
+    results.rows[4].row.taints.extend(["unattested".into(), "clock-step".into()]);
+    let said = analyse(&results).cautions;
+    assert_eq!(said.len(), 2, "{said:?}");
+    assert!(said[0].starts_with("2 of 6 trials ran under a limit that was never seen in force"), "{said:?}");
+    assert!(said[1].starts_with("1 of 6 trials ran while the engine's clock was set"), "{said:?}");
+}
+
+#[test]
 fn a_fifth_of_the_blocks_may_fail_and_no_more() {
     let doubled: Vec<f64> = B2.iter().zip([1.0, 1.01, 0.99, 1.0, 1.02, 0.98, 1.0, 1.01]).map(|(b, e)| 2.0 * b * e).collect();
     let mut results = of(B2, &[("v", &doubled)]);

@@ -5,7 +5,7 @@ use super::observed::{Key, Observed, counts};
 use super::order_statistics::level;
 use super::primary;
 use crate::model::estimate::Subject;
-use crate::model::event::TOO_SHORT;
+use crate::model::event::{CLOCK_STEP, TOO_SHORT, UNATTESTED};
 use crate::model::facts::engine_differences;
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
@@ -29,6 +29,7 @@ pub(super) fn cautions(results: &Results, observed: &Observed, found: &Found) ->
             if taken > 0 { format!("; {} set to undecided", counted(taken, "verdict was", "verdicts were")) } else { String::new() },
         ));
     }
+    said.extend(tainted(results));
     said.extend(few_blocks(results, found));
     said.extend(failed(results));
     said.extend(no_ratio(results, observed, found));
@@ -115,6 +116,20 @@ fn joined(names: &[String]) -> String {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         _ => names.concat(),
     }
+}
+
+/// Trials that count and that a sceptic would leave out for another reason than their length.
+fn tainted(results: &Results) -> Vec<String> {
+    let good: Vec<_> = results.rows.iter().filter(|row| counts(row).is_some()).collect();
+    let told = |(keyword, what): (&str, &str)| {
+        let some = good.iter().filter(|row| row.row.taints.iter().any(|taint| taint == keyword)).count();
+        (some > 0).then(|| format!("{some} of {} {what} (`{keyword}`)", counted(good.len(), "trial", "trials")))
+    };
+    let kinds = [
+        (UNATTESTED, "ran under a limit that was never seen in force: whether it held is not known"),
+        (CLOCK_STEP, "ran while the engine's clock was set: their `wall` cannot be trusted"),
+    ];
+    kinds.into_iter().filter_map(told).collect()
 }
 
 fn few_blocks(results: &Results, found: &Found) -> Vec<String> {

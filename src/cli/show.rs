@@ -77,7 +77,9 @@ impl Show {
                     }
                     (None, _) => "ok".to_owned(),
                 };
-                let taint = if row.is_too_short(self.min_window) { format!(" [{TOO_SHORT}]") } else { String::new() };
+                let short = row.is_too_short(self.min_window).then_some(TOO_SHORT);
+                let taints: Vec<&str> = short.into_iter().chain(row.taints.iter().map(String::as_str)).collect();
+                let taint = if taints.is_empty() { String::new() } else { format!(" [{}]", taints.join(", ")) };
                 let left = progress.left.map(|left| format!(", {} left", show_time(left))).unwrap_or_default();
                 talk::line(format_args!("[{}/{}{left}] {} {}: {told}{taint}", progress.done, progress.total, row.trial, row.variant));
             }

@@ -8,12 +8,6 @@ use crate::model::spec::{Extraction, ParseSpec, Pick, Stream, WorkloadSpec};
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Taint keyword: a limit that was asked for was never seen in force.
-pub const UNATTESTED: &str = "unattested";
-
-/// Taint keyword: the engine's clock was set while the command ran.
-pub const CLOCK_STEP: &str = "clock-step";
-
 /// Signals that usually end a program: an engine tells 128 + n only, and so does a shell of its child.
 const DEADLY: &[i64] = &[1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 13, 14, 15, 24, 25, 31];
 

@@ -3,7 +3,7 @@
 use super::{Shared, readings, warm_up};
 use crate::engine::{Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::measure::window::{Closed, Watched, Window};
-use crate::model::event::Attested;
+use crate::model::event::{Attested, CLOCK_STEP, UNATTESTED};
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
 use crate::model::spec::{Place, TrialSpec, WorkloadSpec};
@@ -131,7 +131,7 @@ fn unattested(units: &[Unit<'_>], closed: &Closed, measured: &mut Measured) {
         if ours {
             measured.fail(Failure { phase: Phase::Attest, kind: FailureKind::Attestation, reason: what });
         } else {
-            measured.taint(readings::UNATTESTED, what);
+            measured.taint(UNATTESTED, what);
         }
     }
 }
@@ -201,7 +201,7 @@ async fn collect(
                     && readings::clock_stepped(&exit, ended - asked, ended.saturating_duration_since(answered))
                 {
                     let told = "the engine's stamps do not fit the time that passed: its clock was set meanwhile";
-                    measured.taint(readings::CLOCK_STEP, format!("`{}`: {told}", unit.workload.name));
+                    measured.taint(CLOCK_STEP, format!("`{}`: {told}", unit.workload.name));
                 }
                 measured.attested.extend(image_attested(unit, &exit));
                 let mut failure = readings::judge(unit.workload, &exit);

@@ -15,6 +15,12 @@ pub const JOURNAL_FORMAT: u32 = 1;
 /// design, see [`TrialRow::is_too_short`].
 pub const TOO_SHORT: &str = "too-short";
 
+/// Taint of a trial of which a limit that was asked for was never seen in force.
+pub const UNATTESTED: &str = "unattested";
+
+/// Taint of a trial during which the engine's clock was set.
+pub const CLOCK_STEP: &str = "clock-step";
+
 /// One line of the journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
