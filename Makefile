@@ -21,6 +21,7 @@ demo: build
 test: lint
 	./scripts/machine engine sysbench
 	SHAKEDOWN_TEST_ENGINE=required $(CARGO) test --locked
+	$(CARGO) run --locked --quiet -- clean
 
 # Components that a minimal toolchain lacks are passed over, and said so.
 lint:
