@@ -50,9 +50,10 @@ fn each_trial_once(place: &Place, trials: usize) {
 #[test]
 fn of_host_processes() {
     let tag = format!("shakedown-kill-{}", std::process::id());
-    // Two levels and the hidden copy, ten blocks: thirty trials. A file, so that there are mounts to leave behind.
+    // Two levels and the hidden copy, ten blocks: thirty trials, which last three seconds on any machine, longer than most of the
+    // moments together. A file, so that there are mounts to leave behind.
     let manifest = format!(
-        "matrix: {{level: [a, b]}}\nworkload:\n  on: host\n  command: [/bin/sh, -c, 'sleep 0.02; : {tag} {{{{ level }}}}']\n  \
+        "matrix: {{level: [a, b]}}\nworkload:\n  on: host\n  command: [/bin/sh, -c, 'sleep 0.1; : {tag} {{{{ level }}}}']\n  \
          timeout: 20s\n  files: [{{target: /opt/shakedown-kill/file, content: x}}]\ndesign: {{blocks: 10}}\n"
     );
     let place = Place::with("kill", &manifest);
