@@ -9,7 +9,7 @@ use shakedown::model::metric::{Better, Observation, Unit};
 use shakedown::model::outcome::{Failure, FailureKind, Outcome, Phase};
 use shakedown::model::plan::{FactorSummary, Reason, SavedVariant};
 use shakedown::model::results::{MetricColumn, ResultRow, Results, RunSummary};
-use shakedown::model::spec::{ContainerSpec, EngineSpec, LimitsSpec, Place, TrialSpec, UnitSpec, WorkloadSpec};
+use shakedown::model::spec::{EngineSpec, Place, TrialSpec, UnitSpec, WorkloadSpec};
 use std::time::Duration;
 
 /// Results of one run, one factor: each variant is a level, its values are its blocks; the first variant is the baseline.
@@ -63,18 +63,7 @@ pub fn add_variant(results: &mut Results, text: &str, workloads: &[&str]) -> usi
     if !copy {
         factor.levels.push(text.into());
     }
-    let unit = UnitSpec {
-        place: Place::Container,
-        image: None,
-        command: vec!["true".into()],
-        entrypoint: None,
-        environment: Vec::new(),
-        working_dir: None,
-        user: None,
-        limits: LimitsSpec::default(),
-        files: Vec::new(),
-        container: ContainerSpec::default(),
-    };
+    let unit = UnitSpec { command: vec!["true".into()], ..UnitSpec::bare(Place::Container) };
     let workload = |name: &&str| WorkloadSpec {
         name: (*name).into(),
         unit: unit.clone(),

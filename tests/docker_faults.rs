@@ -2,7 +2,7 @@
 
 use shakedown::engine::docker::{Docker, Env};
 use shakedown::engine::{Created, Engine, EngineError, Image, UnitName};
-use shakedown::model::spec::{ContainerSpec, ImageSpec, LimitsSpec, Place, UnitSpec};
+use shakedown::model::spec::{ImageSpec, Place, UnitSpec};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -134,18 +134,7 @@ fn name() -> UnitName {
 }
 
 fn spec() -> UnitSpec {
-    UnitSpec {
-        place: Place::Container,
-        image: Some(ImageSpec::Reference("x".into())),
-        command: vec!["prog".into()],
-        entrypoint: None,
-        environment: Vec::new(),
-        working_dir: None,
-        user: None,
-        limits: LimitsSpec::default(),
-        files: Vec::new(),
-        container: ContainerSpec::default(),
-    }
+    UnitSpec { image: Some(ImageSpec::Reference("x".into())), command: vec!["prog".into()], ..UnitSpec::bare(Place::Container) }
 }
 
 async fn create(engine: &Docker, spec: &UnitSpec) -> Result<Created, EngineError> {

@@ -6,7 +6,7 @@
 use shakedown::engine::fake::FakeEngine;
 use shakedown::engine::native::NativeEngine;
 use shakedown::engine::{Created, Engine, EngineError, Exit, Image, OUTPUT_CAP, Output, UnitName};
-use shakedown::model::spec::{ContainerSpec, FileSpec, ImageSpec, LimitsSpec, Place, UnitSpec};
+use shakedown::model::spec::{ContainerSpec, FileSpec, ImageSpec, Place, UnitSpec};
 use std::path::PathBuf;
 
 /// An engine under test.
@@ -95,16 +95,10 @@ impl Bench {
 
     fn spec(&self, command: &[&str]) -> UnitSpec {
         UnitSpec {
-            place: if self.subject.image.is_some() { Place::Container } else { Place::Host },
             image: self.subject.image.clone(),
             command: command.iter().map(|word| (*word).to_owned()).collect(),
-            entrypoint: None,
-            environment: Vec::new(),
-            working_dir: None,
-            user: None,
-            limits: LimitsSpec::default(),
-            files: Vec::new(),
             container: ContainerSpec { network_mode: self.subject.image.as_ref().map(|_| "none".into()), ..ContainerSpec::default() },
+            ..UnitSpec::bare(if self.subject.image.is_some() { Place::Container } else { Place::Host })
         }
     }
 

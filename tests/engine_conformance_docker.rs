@@ -142,16 +142,9 @@ impl Bench {
 
 fn shell(script: &str) -> UnitSpec {
     UnitSpec {
-        place: Place::Container,
-        image: None,
         command: ["/bin/sh", "-c", script].map(str::to_owned).into(),
-        entrypoint: None,
-        environment: Vec::new(),
-        working_dir: None,
-        user: None,
-        limits: LimitsSpec::default(),
-        files: Vec::new(),
         container: ContainerSpec { network_mode: Some("none".into()), ..ContainerSpec::default() },
+        ..UnitSpec::bare(Place::Container)
     }
 }
 

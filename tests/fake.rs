@@ -2,22 +2,11 @@
 
 use shakedown::engine::fake::FakeEngine;
 use shakedown::engine::{Created, Engine, EngineError, UnitName};
-use shakedown::model::spec::{ContainerSpec, ImageSpec, LimitsSpec, Place, UnitSpec};
+use shakedown::model::spec::{ImageSpec, Place, UnitSpec};
 use std::path::Path;
 
 fn spec(command: &str) -> UnitSpec {
-    UnitSpec {
-        place: Place::Host,
-        image: None,
-        command: command.split(' ').map(str::to_owned).collect(),
-        entrypoint: None,
-        environment: Vec::new(),
-        working_dir: None,
-        user: None,
-        limits: LimitsSpec::default(),
-        files: Vec::new(),
-        container: ContainerSpec::default(),
-    }
+    UnitSpec { command: command.split(' ').map(str::to_owned).collect(), ..UnitSpec::bare(Place::Host) }
 }
 
 async fn create(engine: &FakeEngine, trial: &str, command: &str) -> Result<Created, EngineError> {

@@ -4,7 +4,7 @@ use shakedown::engine::control::{self, Control};
 use shakedown::engine::native::NativeEngine;
 use shakedown::engine::{Created, Engine, EngineError, Exit, Output, UnitName};
 use shakedown::measure::window::{Closed, Watched, Window};
-use shakedown::model::spec::{ContainerSpec, FileSpec, LimitsSpec, Place, UnitSpec};
+use shakedown::model::spec::{FileSpec, LimitsSpec, Place, UnitSpec};
 use std::path::Path;
 
 /// The engine, or none (and a word on it) where this host cannot have one.
@@ -19,18 +19,7 @@ fn name(check: &str, unit: &str) -> UnitName {
 }
 
 fn shell(script: &str) -> UnitSpec {
-    UnitSpec {
-        place: Place::Host,
-        image: None,
-        command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(),
-        entrypoint: None,
-        environment: Vec::new(),
-        working_dir: None,
-        user: None,
-        limits: LimitsSpec::default(),
-        files: Vec::new(),
-        container: ContainerSpec::default(),
-    }
+    UnitSpec { command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(), ..UnitSpec::bare(Place::Host) }
 }
 
 fn with_files(script: &str, files: &[(&str, &str)]) -> UnitSpec {

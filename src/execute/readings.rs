@@ -131,19 +131,8 @@ mod tests {
     }
 
     fn workload() -> WorkloadSpec {
-        use crate::model::spec::{ContainerSpec, LimitsSpec, Place, UnitSpec};
-        let unit = UnitSpec {
-            place: Place::Host,
-            image: None,
-            command: Vec::new(),
-            entrypoint: None,
-            environment: Vec::new(),
-            working_dir: None,
-            user: None,
-            limits: LimitsSpec::default(),
-            files: Vec::new(),
-            container: ContainerSpec::default(),
-        };
+        use crate::model::spec::{Place, UnitSpec};
+        let unit = UnitSpec::bare(Place::Host);
         WorkloadSpec { name: "workload".into(), unit, parse: Vec::new(), warmup: None, timeout: Duration::ZERO }
     }
 

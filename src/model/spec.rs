@@ -80,6 +80,25 @@ pub struct UnitSpec {
     pub container: ContainerSpec,
 }
 
+impl UnitSpec {
+    /// A unit of which nothing is declared yet but its place: no command, no image, no limit.
+    #[must_use]
+    pub fn bare(place: Place) -> Self {
+        Self {
+            place,
+            image: None,
+            command: Vec::new(),
+            entrypoint: None,
+            environment: Vec::new(),
+            working_dir: None,
+            user: None,
+            limits: LimitsSpec::default(),
+            files: Vec::new(),
+            container: ContainerSpec::default(),
+        }
+    }
+}
+
 /// Where a unit runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -148,18 +148,7 @@ pub(super) mod tests {
 
     /// A container that runs `command` and asks for nothing else.
     pub(in super::super) fn spec(command: &[&str]) -> UnitSpec {
-        UnitSpec {
-            place: Place::Container,
-            image: None,
-            command: command.iter().map(|word| (*word).to_owned()).collect(),
-            entrypoint: None,
-            environment: Vec::new(),
-            working_dir: None,
-            user: None,
-            limits: LimitsSpec::default(),
-            files: Vec::new(),
-            container: ContainerSpec::default(),
-        }
+        UnitSpec { command: command.iter().map(|word| (*word).to_owned()).collect(), ..UnitSpec::bare(Place::Container) }
     }
 
     fn name() -> UnitName {

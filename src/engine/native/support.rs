@@ -111,18 +111,7 @@ mod tests {
     use crate::model::spec::Place;
 
     fn spec() -> UnitSpec {
-        UnitSpec {
-            place: Place::Host,
-            image: None,
-            command: vec!["true".into()],
-            entrypoint: None,
-            environment: Vec::new(),
-            working_dir: None,
-            user: None,
-            limits: LimitsSpec::default(),
-            files: Vec::new(),
-            container: ContainerSpec::default(),
-        }
+        UnitSpec { command: vec!["true".into()], ..UnitSpec::bare(Place::Host) }
     }
 
     #[test]
