@@ -29,8 +29,7 @@ use std::process::ExitCode;
     about,
     after_help = exit::HELP,
     long_about = "Experiments as code for container performance.\n\nA YAML manifest declares a matrix; `plan` shows every trial in order, `run` runs them \
-interleaved through a real engine and records them, `report` makes CSV, charts and a page of the record.\n\n\
-  shakedown check experiments/cpus.yaml     is it right?\n  \
+interleaved through a real engine and records them, `report` makes CSV, charts and a page of the record.\n\n\x20 shakedown check experiments/cpus.yaml     is it right?\n  \
   shakedown plan experiments/cpus.yaml      what would run, and why\n  \
   shakedown run experiments/cpus.yaml       run it; again: only what is missing\n  \
   shakedown report cpus                     the report again, from the record"
