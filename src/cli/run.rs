@@ -217,8 +217,9 @@ async fn execute_plan(
 ) -> Result<u8, u8> {
     let id = new_id();
     let _alive = Lease::take(&id).map_err(|error| record_failure(&error))?;
-    let plan = before.map_or_else(|| saved(planned), |run| run.plan.clone());
-    let primary = saved(planned).presentation.metrics.into_iter().find(|m| m.primary).map_or_else(|| "wall".to_owned(), |m| m.name);
+    let fresh = saved(planned);
+    let primary = fresh.presentation.metrics.iter().find(|m| m.primary).map_or_else(|| "wall".to_owned(), |m| m.name.clone());
+    let plan = before.map_or(fresh, |run| run.plan.clone());
     let job = job::job(opened, job::variants(opened, planned, history)?, &plan, before, id.clone(), arguments.keep);
     let (folder, failed_before) = match before {
         Some(run) => {
@@ -234,7 +235,7 @@ async fn execute_plan(
             (run.folder.clone(), failed)
         }
         None => {
-            let name = folder_name(&crate::measure::host::facts().name, &id);
+            let name = folder_name(&job.host.name, &id);
             (opened.store.create_run(&name, &plan).map_err(|error| record_failure(&error))?, 0)
         }
     };

@@ -1,5 +1,6 @@
 //! Values of single keys: numbers, quantities, words, CPU lists.
 
+use crate::model::cpus::CpuList;
 use crate::model::quantity::{self, QuantityError};
 use crate::model::shape::Shape;
 
@@ -103,13 +104,9 @@ fn number(text: &str, above: f64, most: f64) -> Result<(), Refused> {
     }
 }
 
-/// Checks `0,2-3`: ascending ranges of CPU numbers.
+/// Checks `0,2-3`: ascending ranges of CPU numbers, without blanks.
 fn cpu_list(text: &str) -> Result<(), Refused> {
-    let cpu = |digits: &str| digits.parse::<u16>().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()));
-    let fine = text.split(',').all(|part| match part.split_once('-') {
-        None => cpu(part).is_some(),
-        Some((first, last)) => matches!((cpu(first), cpu(last)), (Some(first), Some(last)) if first <= last),
-    });
+    let fine = CpuList::parse(text).is_some() && !text.contains(char::is_whitespace);
     if fine { Ok(()) } else { refuse(text, "a list of CPUs such as `0,2-3`", None) }
 }
 

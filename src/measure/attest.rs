@@ -4,9 +4,9 @@
 //! pages, unlimited as `max`. Only what was asked for is read.
 
 use crate::model::cgroup::{CgroupLayout, linear_weight_of_shares, weight_of_shares};
+use crate::model::cpus::CpuList;
 use crate::model::event::Attested;
 use crate::model::spec::LimitsSpec;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Reads back every limit of `limits` from the cgroup `leaf` (relative to each hierarchy's root).
@@ -79,24 +79,7 @@ fn asked_weight(shares: u64, raw: Option<&str>) -> String {
 
 /// A CPU list in its shortest form, as the kernel prints it; what is not one stays as it is.
 fn cpu_list(list: &str) -> String {
-    let mut cpus = BTreeSet::new();
-    for part in list.split(',').map(str::trim).filter(|part| !part.is_empty()) {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        match (first.trim().parse::<u32>(), last.trim().parse::<u32>()) {
-            // No machine has more CPUs than this; a longer range is a slip, and not worth its memory.
-            (Ok(first), Ok(last)) if last < 1 << 16 => cpus.extend(first..=last),
-            _ => return list.trim().to_owned(),
-        }
-    }
-    let mut parts: Vec<(u32, u32)> = Vec::new();
-    for cpu in cpus {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == cpu => *last = cpu,
-            _ => parts.push((cpu, cpu)),
-        }
-    }
-    let spell = |(first, last): (u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    parts.into_iter().map(spell).collect::<Vec<_>>().join(",")
+    CpuList::parse(list).map_or_else(|| list.trim().to_owned(), |list| list.to_string())
 }
 
 /// Bytes in whole pages, rounded down as the kernel does.

@@ -1,6 +1,7 @@
 //! Stable facts of this host.
 
 use crate::model::cgroup::CgroupLayout;
+use crate::model::cpus::CpuList;
 use crate::model::facts::HostFacts;
 
 /// Reads what this host is; what cannot be learned stays empty or 0.
@@ -37,11 +38,7 @@ fn cpu_model(cpuinfo: &str) -> String {
 
 /// How many CPUs a list such as `0-3,6` names.
 fn online_cpus(list: &str) -> u32 {
-    let count = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(last.trim().parse::<u32>().ok()?.checked_sub(first.trim().parse().ok()?)? + 1)
-    };
-    list.trim().split(',').filter_map(count).sum()
+    CpuList::parse(list).map_or(0, |list| list.iter().map(|_| 1).sum())
 }
 
 /// `PRETTY_NAME` without its quotes.

@@ -6,6 +6,7 @@
 
 pub mod catalog;
 pub mod cgroup;
+pub mod cpus;
 pub mod diagnostic;
 pub mod estimate;
 pub mod event;

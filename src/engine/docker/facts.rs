@@ -2,6 +2,7 @@
 
 use super::connect::Abilities;
 use super::endpoint::Endpoint;
+use crate::model::cpus::CpuList;
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{LimitsSpec, Place, UnitSpec};
 use std::path::Path;
@@ -115,7 +116,7 @@ fn limits(limits: &LimitsSpec, facts: &EngineFacts, problems: &mut Vec<String>) 
         problems.push("`cpu_shares` is outside what the kernel accepts: 2 to 262144".to_owned());
     }
     if let Some(cpuset) = &limits.cpuset {
-        match highest_cpu(cpuset) {
+        match CpuList::parse(cpuset).map(|list| list.highest()) {
             None => problems.push(format!("`cpuset: {cpuset}` is not a list of CPUs such as `0,2-3`")),
             Some(highest) if facts.cpus > 0 && highest >= facts.cpus => {
                 problems.push(format!("`cpuset: {cpuset}` names CPU {highest}, and the engine has 0 to {}", facts.cpus - 1));
@@ -170,16 +171,6 @@ fn container(spec: &UnitSpec, problems: &mut Vec<String>) {
             problems.push(format!("the file `{target}` would be hidden by the tmpfs on `{mount}`"));
         }
     }
-}
-
-/// The highest CPU of a list such as `0,2-3`; none when it is not one.
-fn highest_cpu(list: &str) -> Option<u32> {
-    let ends = list.split(',').map(|part| {
-        let (low, high) = part.split_once('-').unwrap_or((part, part));
-        let (low, high): (u32, u32) = (low.trim().parse().ok()?, high.trim().parse().ok()?);
-        (low <= high).then_some(high)
-    });
-    ends.collect::<Option<Vec<u32>>>()?.into_iter().max()
 }
 
 #[cfg(test)]

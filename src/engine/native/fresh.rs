@@ -1,5 +1,6 @@
 //! What a process would inherit from us and a fresh one does not have: which CPUs, how nice, how likely to be killed for memory.
 
+use crate::model::cpus::CpuList;
 use rustix::fs::{Mode, OFlags};
 use rustix::process::setpriority_process;
 use rustix::thread::{CpuSet, sched_setaffinity};
@@ -48,11 +49,7 @@ fn unmark() -> io::Result<()> {
 
 /// The CPUs of a list such as `0-3,6`.
 fn online(list: &str) -> Vec<usize> {
-    let cpus = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.trim().parse().ok()?..=last.trim().parse().ok()?)
-    };
-    list.trim().split(',').filter_map(cpus).flatten().collect()
+    CpuList::parse(list).iter().flat_map(CpuList::iter).filter_map(|cpu| usize::try_from(cpu).ok()).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! What a host process cannot honour, and what to do instead.
 
 use super::user;
+use crate::model::cpus::CpuList;
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ContainerSpec, ImageSpec, LimitsSpec, UnitSpec};
 
@@ -97,10 +98,12 @@ fn limits(limits: &LimitsSpec, facts: &EngineFacts) -> Vec<String> {
     {
         reasons.push(format!("`cpu_shares: {shares}` must be from 2 to 262144"));
     }
-    if let Some(cpuset) = &limits.cpuset
-        && let Some(cpu) = cpuset.split([',', '-']).filter_map(|cpu| cpu.trim().parse::<u32>().ok()).find(|cpu| *cpu >= facts.cpus)
-    {
-        reasons.push(format!("`cpuset: {cpuset}`: this host has no CPU {cpu}"));
+    if let Some(cpuset) = &limits.cpuset {
+        match CpuList::parse(cpuset).map(|list| list.highest()) {
+            None => reasons.push(format!("`cpuset: {cpuset}` is not a list of CPUs such as `0,2-3`")),
+            Some(cpu) if cpu >= facts.cpus => reasons.push(format!("`cpuset: {cpuset}`: this host has no CPU {cpu}")),
+            Some(_) => {}
+        }
     }
     reasons
 }

@@ -1,6 +1,7 @@
 //! One container or host process.
 
 use super::{Context, Problems};
+use crate::model::cpus::CpuList;
 use crate::model::quantity;
 use crate::model::spec::{ContainerSpec, FileSpec, ImageSpec, LimitsSpec, Place, UnitSpec};
 use crate::model::tree::{Node, Tree};
@@ -113,8 +114,9 @@ fn limits(tree: &Tree, problems: &mut Problems) -> LimitsSpec {
         cpu_period_us: problems.integer(tree, "cpu_period"),
         cpu_quota_us: problems.integer(tree, "cpu_quota"),
         cpu_shares: problems.integer(tree, "cpu_shares"),
-        cpuset: problems
-            .read(tree, "cpuset", |text| cpu_list(text).ok_or_else(|| format!("`{text}` is not a list of CPUs such as `0,2-3`"))),
+        cpuset: problems.read(tree, "cpuset", |text| {
+            CpuList::parse(text).map(|list| list.to_string()).ok_or_else(|| format!("`{text}` is not a list of CPUs such as `0,2-3`"))
+        }),
         memory_bytes: problems.size(tree, "mem_limit"),
         pids: problems.integer(tree, "pids_limit"),
     };
@@ -128,28 +130,6 @@ fn limits(tree: &Tree, problems: &mut Problems) -> LimitsSpec {
         problems.error(tree.get("cpu_period").unwrap_or(tree), "`cpu_period` alone limits nothing: give `cpu_quota` too");
     }
     limits
-}
-
-/// A CPU list with its parts sorted and merged, so that `1,0` and `0-1` are the same identity.
-fn cpu_list(text: &str) -> Option<String> {
-    let mut cpus = std::collections::BTreeSet::new();
-    for part in text.split(',') {
-        let (first, last) = part.trim().split_once('-').unwrap_or((part.trim(), part.trim()));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        if first > last || last > 8191 {
-            return None;
-        }
-        cpus.extend(first..=last);
-    }
-    let mut parts: Vec<(u32, u32)> = Vec::new();
-    for cpu in cpus {
-        match parts.last_mut() {
-            Some((_, last)) if *last + 1 == cpu => *last = cpu,
-            _ => parts.push((cpu, cpu)),
-        }
-    }
-    let spelled = |(first, last): (u32, u32)| if first == last { first.to_string() } else { format!("{first}-{last}") };
-    Some(parts.into_iter().map(spelled).collect::<Vec<_>>().join(","))
 }
 
 fn files(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Vec<FileSpec> {
@@ -224,26 +204,4 @@ fn ulimits(tree: &Tree, problems: &mut Problems) -> Vec<(String, i64, i64)> {
     }
     found.sort();
     found
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cpu_list;
-
-    #[test]
-    fn cpu_lists_have_one_spelling() {
-        let table = [
-            ("0", Some("0")),
-            ("1,0", Some("0-1")),
-            ("0-3,2", Some("0-3")),
-            ("0,2-3", Some("0,2-3")),
-            ("", None),
-            ("3-1", None),
-            ("a", None),
-            ("0-99999", None),
-        ];
-        for (text, expected) in table {
-            assert_eq!(cpu_list(text).as_deref(), expected, "{text}");
-        }
-    }
 }
