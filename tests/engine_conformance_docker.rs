@@ -3,8 +3,8 @@
 use crate::engine_conformance::Subject;
 use shakedown::engine::control::{Control, layout};
 use shakedown::engine::docker::{Docker, Env};
-use shakedown::engine::{Boxed, Created, Engine, EngineError, Exit, Image, LABEL_RUN, Output, UnitName, pack};
-use shakedown::model::facts::EngineFacts;
+use shakedown::engine::grouped::Grouped;
+use shakedown::engine::{Created, Engine, EngineError, Exit, Image, LABEL_RUN, Output, UnitName, pack};
 use shakedown::model::spec::{ContainerSpec, FileSpec, ImageSpec, LimitsSpec, Place, UnitSpec};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ const TOOLS: &[&str] = &["sh", "cat", "sleep", "head", "true", "printf", "id", "
 
 /// The docker subject, or why this host has none.
 pub fn subject() -> Result<Subject, String> {
-    let engine = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(Tidy::connect()))?;
+    let engine = tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(connect()))?;
     Ok(Subject { name: "docker", engine: Box::new(engine), image: Some(ImageSpec::Archive(rootfs()?)), real: true })
 }
 
@@ -51,63 +51,20 @@ fn write_rootfs(path: &Path, busybox: &[u8]) -> std::io::Result<()> {
     tar.finish()
 }
 
-/// The engine under test with the control groups that the daemon leaves behind taken away, as the program does around it.
-struct Tidy {
-    docker: Docker,
-    control: Control,
-}
-
-impl Tidy {
-    async fn connect() -> Result<Self, String> {
-        let docker = Docker::connect(None, &Env::of_process()).await.map_err(|error| error.to_string())?;
-        Ok(Self { docker, control: Control::new(layout().map_err(|error| error.to_string())?) })
-    }
-}
-
-impl Engine for Tidy {
-    fn facts(&self) -> Boxed<'_, Result<EngineFacts, EngineError>> {
-        self.docker.facts()
-    }
-    fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
-        self.docker.unsupported(spec, facts)
-    }
-    fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
-        // Tests run beside each other; two imports of one archive at a time would leave a nameless image.
-        static ONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
-        Box::pin(async move {
-            let _one = ONE.lock().await;
-            self.docker.image(image, folder).await
-        })
-    }
-    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
-        self.docker.create(name, spec, image)
-    }
-    fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
-        self.docker.start(unit)
-    }
-    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
-        self.docker.wait(unit)
-    }
-    fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
-        self.docker.exit(unit)
-    }
-    fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
-        self.docker.output(unit)
-    }
-    fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
-        Box::pin(async {
-            self.docker.remove(unit).await?;
-            self.control.remove(&unit.cgroup).map_err(EngineError::from)
-        })
-    }
-    fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
-        self.docker.sweep(alive)
-    }
+/// The engine as the program uses it: the daemon with our control groups around its containers. The image is there already, and
+/// its import is one for all: tests run beside each other, and two imports of one archive at a time would leave a nameless image.
+async fn connect() -> Result<Grouped<Docker>, String> {
+    static ONE: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
+    let docker = Docker::connect(None, &Env::of_process()).await.map_err(|error| error.to_string())?;
+    let engine = Grouped::new(docker, Control::new(layout().map_err(|error| error.to_string())?));
+    let _one = ONE.lock().await;
+    engine.image(&ImageSpec::Archive(rootfs()?), Path::new("/")).await.map_err(|error| error.to_string())?;
+    Ok(engine)
 }
 
 /// An engine with an image for the tests below.
 struct Bench {
-    engine: Tidy,
+    engine: Grouped<Docker>,
     image: Image,
     run: String,
 }
@@ -115,7 +72,7 @@ struct Bench {
 impl Bench {
     async fn new(test: &str) -> Option<Self> {
         let made = async {
-            let engine = Tidy::connect().await?;
+            let engine = connect().await?;
             let image = engine.image(&ImageSpec::Archive(rootfs()?), Path::new("/")).await.map_err(|error| error.to_string())?;
             let run = format!("own{}{test}", std::process::id());
             crate::alive::hold(&run);
@@ -176,7 +133,7 @@ async fn limits_reach_the_kernel_in_the_promised_control_group() {
     };
     let unit = bench.create("a", &spec).await.expect("create");
     bench.engine.start(&unit).await.expect("start");
-    let layout = bench.engine.control.layout();
+    let layout = layout().expect("layout");
     let read = |controller: &str, v1: &str, v2: &str| {
         let file = if layout.is_v2() { v2 } else { v1 };
         std::fs::read_to_string(layout.dir(controller, &unit.leaf).expect("controller").join(file)).expect("counter").trim().to_owned()
@@ -266,15 +223,17 @@ async fn the_sweep_takes_created_running_and_ended_units_of_dead_runs() {
     let Some(bench) = Bench::new("sweep").await else { return };
     let units = [bench.create("a", &shell("true")).await, bench.create("b", &shell("sleep 1000")).await].map(|unit| unit.expect("create"));
     bench.engine.start(&units[1]).await.expect("start");
+    // The daemon alone: control groups of runs without containers are not this test's.
+    let daemon = Docker::connect(None, &Env::of_process()).await.expect("daemon");
     // Whoever else uses this daemon now counts as alive, and nobody begins meanwhile.
     let _nobody = shakedown::record::alive_runs();
     let options = bollard::query_parameters::ListContainersOptionsBuilder::default().all(true).build();
     let others = client().list_containers(Some(options)).await.expect("list");
     let runs = others.into_iter().filter_map(|container| container.labels?.remove(LABEL_RUN));
     let mut alive: Vec<String> = runs.collect();
-    assert!(bench.engine.docker.sweep(&alive).await.expect("sweep").iter().all(|what| !what.contains(&bench.run)));
+    assert!(daemon.sweep(&alive).await.expect("sweep").iter().all(|what| !what.contains(&bench.run)));
     alive.retain(|run| *run != bench.run);
-    let mut swept = bench.engine.docker.sweep(&alive).await.expect("sweep");
+    let mut swept = daemon.sweep(&alive).await.expect("sweep");
     swept.retain(|what| what.contains(&bench.run));
     assert_eq!(swept.len(), 2, "{swept:?}");
     for unit in &units {

@@ -2,7 +2,7 @@
 //!
 //! A container's own cgroup is gone the moment it exits; the hierarchical counters of the group around it stay until we remove it.
 
-use super::control::Control;
+use super::control::{Control, Runs};
 use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
@@ -12,12 +12,13 @@ use std::path::Path;
 pub struct Grouped<E> {
     inner: E,
     control: Control,
+    runs: Runs,
 }
 
 impl<E: Engine> Grouped<E> {
     /// Makes and removes groups with `control` around the containers of `inner`.
     pub fn new(inner: E, control: Control) -> Self {
-        Self { inner, control }
+        Self { inner, runs: Runs::new(control.clone()), control }
     }
 
     async fn control(&self, work: impl FnOnce(&Control) -> Result<(), EngineError> + Send + 'static) -> Result<(), EngineError> {
@@ -27,7 +28,7 @@ impl<E: Engine> Grouped<E> {
             .unwrap_or_else(|error| Err(EngineError::Call { operation: "control group".to_owned(), reason: error.to_string() }))
     }
 
-    /// The run's own group waits for its next trial; it goes with the sweep at the run's end.
+    /// The run's own group waits for its next trial.
     async fn remove_group(&self, path: String) -> Result<(), EngineError> {
         let run = path.rsplit_once('/').map_or(String::new(), |(run, _)| run.to_owned());
         self.control(move |control| Ok(control.remove_within(&path, &run)?)).await
@@ -49,6 +50,7 @@ impl<E: Engine> Engine for Grouped<E> {
 
     fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
         Box::pin(async move {
+            self.runs.note(&name.run);
             let (path, shares) = (name.cgroup(), spec.limits.cpu_shares);
             self.control(move |control| Ok(control.weight_parent(&path, shares)?)).await?;
             match self.inner.create(name, spec, image).await {

@@ -6,6 +6,9 @@
 mod end;
 mod limits;
 mod make;
+mod runs;
+
+pub use runs::Runs;
 
 use super::EngineError;
 use crate::model::cgroup::CgroupLayout;

@@ -16,13 +16,13 @@ mod support;
 mod unit;
 mod user;
 
-use super::control::{self, Control, TOP};
+use super::control::{self, Control, Runs, TOP};
 use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
 use attendants::Attendants;
 use fresh::Fresh;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -46,7 +46,7 @@ pub struct NativeEngine {
     fresh: Fresh,
     attendants: Attendants,
     units: Mutex<HashMap<String, Arc<Unit>>>,
-    runs: Mutex<BTreeSet<String>>,
+    runs: Runs,
 }
 
 impl NativeEngine {
@@ -64,12 +64,13 @@ impl NativeEngine {
             let reason = format!("control groups below {} may not be made ({error}): run as root, or delegate them", root.display());
             return Err(unsupported(reason));
         }
+        let control = Control::new(layout);
         Ok(Self {
-            control: Control::new(layout),
+            runs: Runs::new(control.clone()),
+            control,
             fresh: Fresh::now(),
             attendants: Attendants::default(),
             units: Mutex::default(),
-            runs: Mutex::default(),
         })
     }
 
@@ -79,15 +80,6 @@ impl NativeEngine {
 
     fn unit(&self, created: &Created, operation: &str) -> Result<Arc<Unit>, EngineError> {
         self.units().get(&created.id).cloned().ok_or_else(|| failed(operation, &created.id, "there is no such process"))
-    }
-}
-
-impl Drop for NativeEngine {
-    /// Removes the runs' own folders when nothing is in them; what is still there waits for a sweep.
-    fn drop(&mut self) {
-        for run in self.runs.get_mut().unwrap_or_else(PoisonError::into_inner).iter() {
-            self.control.remove_empty(&format!("{TOP}/{run}"));
-        }
     }
 }
 
@@ -154,7 +146,7 @@ impl Engine for NativeEngine {
                 return Err(failed("create", &created.id, "it exists already"));
             }
             // Done here and now, a millisecond on this thread: every hand-over costs more than it on a busy machine.
-            self.runs.lock().unwrap_or_else(PoisonError::into_inner).insert(name.run.clone());
+            self.runs.note(&name.run);
             self.control.create(&created.cgroup, &spec.limits)?;
             let entries = self.control.entries(&created.cgroup, &spec.limits);
             let undo = |_: &EngineError| {
