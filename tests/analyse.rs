@@ -64,20 +64,14 @@ pub fn add_variant(results: &mut Results, text: &str, workloads: &[&str]) -> usi
         factor.levels.push(text.into());
     }
     let unit = UnitSpec { command: vec!["true".into()], ..UnitSpec::bare(Place::Container) };
-    let workload = |name: &&str| WorkloadSpec {
-        name: (*name).into(),
-        unit: unit.clone(),
-        parse: Vec::new(),
-        timeout: Duration::from_secs(60),
-        warmup: None,
-    };
+    let workload = |name: &&str| WorkloadSpec::of(*name, unit.clone());
     let level = if copy { 0 } else { u32::try_from(factor.levels.len() - 1).expect("few levels") };
     results.variants.push(SavedVariant {
         id: format!("{}={text}", factor.name),
         levels: vec![level],
         identity: format!("{:032x}", results.variants.len()),
         reason: Reason::New,
-        spec: TrialSpec { engine: EngineSpec::default(), workloads: workloads.iter().map(workload).collect() },
+        spec: TrialSpec { workloads: workloads.iter().map(workload).collect(), ..TrialSpec::bare(EngineSpec::default()) },
         vars: serde_json::Map::new(),
     });
     results.variants.len() - 1

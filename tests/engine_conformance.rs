@@ -175,7 +175,7 @@ async fn environment_and_folder(bench: &Bench) {
 }
 
 async fn files_stand_at_their_targets(bench: &Bench) {
-    let file = |target: &str, content: &str| FileSpec { target: target.into(), content: content.into(), mode: 0o644 };
+    let file = |target: &str, content: &str| FileSpec::text(target, content, 0o644);
     let spec = UnitSpec {
         files: vec![file("/opt/shakedown-conformance/deep/one", "one\n"), file("/opt/shakedown-conformance/two", "two\n")],
         ..bench.shell("cat /opt/shakedown-conformance/deep/one /opt/shakedown-conformance/two")

@@ -175,7 +175,7 @@ async fn an_exit_within_milliseconds_is_not_missed() {
 #[tokio::test]
 async fn files_have_their_mode_and_existing_folders_keep_theirs() {
     let Some(bench) = Bench::new("files").await else { return };
-    let file = |target: &str| FileSpec { target: target.into(), content: "x".into(), mode: 0o640 };
+    let file = |target: &str| FileSpec::text(target, "x", 0o640);
     let mut spec = shell("stat -c '%a %Y %n' /tmp /tmp/f /new /new/deep /new/deep/f");
     spec.files = vec![file("/tmp/f"), file("/new/deep/f")];
     let (_, output) = bench.run(&spec).await;
@@ -189,7 +189,7 @@ async fn files_have_their_mode_and_existing_folders_keep_theirs() {
 async fn what_fails_after_the_create_leaves_nothing() {
     let Some(bench) = Bench::new("undo").await else { return };
     let mut spec = shell("true");
-    spec.files = vec![FileSpec { target: "/bin/busybox/x".into(), content: String::new(), mode: 0o644 }];
+    spec.files = vec![FileSpec::text("/bin/busybox/x", "", 0o644)];
     bench.create("a", &spec).await.expect_err("a file is no folder");
     let left = client().inspect_container(&format!("shakedown-{}-t1-a", bench.run), None).await;
     assert!(left.is_err(), "{left:?}");

@@ -1,6 +1,7 @@
 //! The driver over the scripted engine: every phase fails, hangs and is cancelled; every row says so, and nothing is left.
 
 use shakedown::engine::fake::FakeEngine;
+use shakedown::engine::namespace::Namespace;
 use shakedown::engine::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use shakedown::execute::{self, Ended, EngineSource, ExecuteError, Job, JobVariant, Observer, Progress, Scheduled};
 use shakedown::manifest::{self, Source};
@@ -107,9 +108,9 @@ struct One(Arc<Meddler>);
 
 impl EngineSource for One {
     fn open<'a>(&'a self, _spec: &'a EngineSpec) -> Boxed<'a, Result<Arc<dyn Engine>, EngineError>> {
-        Box::pin(async { self.host() })
+        Box::pin(async { self.host(None) })
     }
-    fn host(&self) -> Result<Arc<dyn Engine>, EngineError> {
+    fn host(&self, _namespace: Option<Arc<Namespace>>) -> Result<Arc<dyn Engine>, EngineError> {
         Ok(Arc::clone(&self.0) as Arc<dyn Engine>)
     }
 }

@@ -23,7 +23,7 @@ fn shell(script: &str) -> UnitSpec {
 }
 
 fn with_files(script: &str, files: &[(&str, &str)]) -> UnitSpec {
-    let file = |(target, content): &(&str, &str)| FileSpec { target: (*target).into(), content: (*content).into(), mode: 0o640 };
+    let file = |(target, content): &(&str, &str)| FileSpec::text(*target, *content, 0o640);
     UnitSpec { files: files.iter().map(file).collect(), ..shell(script) }
 }
 

@@ -52,7 +52,7 @@ async fn sweep(address: Option<&str>) -> u8 {
             looked_everywhere = false;
         }
     }
-    match engines.host() {
+    match engines.host(None) {
         Ok(host) => match host.sweep(&alive.runs).await {
             Ok(mut list) => removed.append(&mut list),
             Err(error) => {

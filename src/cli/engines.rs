@@ -4,6 +4,7 @@ use crate::engine::control::{self, Control};
 use crate::engine::docker::{Docker, Env};
 use crate::engine::fake::FakeEngine;
 use crate::engine::grouped::Grouped;
+use crate::engine::namespace::Namespace;
 use crate::engine::native::NativeEngine;
 use crate::engine::{Boxed, Engine, EngineError};
 use crate::execute::EngineSource;
@@ -60,10 +61,10 @@ impl EngineSource for Engines {
         })
     }
 
-    fn host(&self) -> Result<Arc<dyn Engine>, EngineError> {
+    fn host(&self, namespace: Option<Arc<Namespace>>) -> Result<Arc<dyn Engine>, EngineError> {
         match &self.fake {
             Some(fake) => Ok(Arc::clone(fake) as Arc<dyn Engine>),
-            None => Ok(Arc::new(NativeEngine::new()?)),
+            None => Ok(Arc::new(NativeEngine::new()?.within(namespace))),
         }
     }
 }

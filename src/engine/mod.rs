@@ -4,21 +4,28 @@
 //! statistics. Every engine passes the same conformance suite (`tests/engine_conformance.rs`). Adding one: a folder here
 //! and a line in the suite.
 //!
-//! The order of calls is fixed: [`Engine::image`] before any trial; then for each trial [`Engine::create`] of every unit,
-//! [`Engine::start`] together, [`Engine::wait`] for all, then [`Engine::exit`] and [`Engine::output`] of each, and [`Engine::remove`] on every path.
+//! The order of calls is fixed: [`Engine::up`], then [`Engine::image`] before any trial; then for each trial [`Engine::furnish`],
+//! [`Engine::create`] of every unit, [`Engine::start`] together, [`Engine::wait`] for all, then [`Engine::exit`] and
+//! [`Engine::output`] of each, and [`Engine::remove`] and [`Engine::clear`] on every path. An engine that was started for us may go
+//! [`Engine::down`] and up again between trials.
 
 pub mod control;
 pub mod docker;
 pub mod fake;
 pub mod grouped;
+pub mod namespace;
 pub mod native;
 pub mod pack;
 
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
+use crate::model::stack::{NetworkSpec, PortSpec, VolumeSpec};
+use namespace::Namespace;
 use std::future::Future;
+use std::net::IpAddr;
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 
 /// A boxed future: the trait is used as an object.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -101,6 +108,18 @@ impl UnitName {
     pub fn cgroup(&self) -> String {
         format!("shakedown/{}/{}-{}", self.run, self.trial, self.unit)
     }
+
+    /// The engine's name of a network of this trial.
+    #[must_use]
+    pub fn network(&self, name: &str) -> String {
+        format!("shakedown-{}-{}-net-{name}", self.run, self.trial)
+    }
+
+    /// The engine's name of a volume of this trial, or of its whole run.
+    #[must_use]
+    pub fn volume(&self, name: &str, keep: bool) -> String {
+        if keep { format!("shakedown-{}-vol-{name}", self.run) } else { format!("shakedown-{}-{}-vol-{name}", self.run, self.trial) }
+    }
 }
 
 /// An image that is ready to run on an engine.
@@ -121,6 +140,38 @@ pub struct Created {
     pub cgroup: String,
     /// The cgroup with the unit's own limits; it exists from just before the start until the exit.
     pub leaf: String,
+}
+
+/// What a trial's units stand in. Its names are those of the manifest; the engine makes its own of them with
+/// [`UnitName::network`] and [`UnitName::volume`].
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Furniture<'s> {
+    /// Networks.
+    pub networks: &'s [NetworkSpec],
+    /// Volumes; paths are absolute.
+    pub volumes: &'s [VolumeSpec],
+}
+
+/// A unit that runs, as its engine sees it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Standing {
+    /// Its addresses, that of the first network first; empty when it shares the namespace of its engine or has none.
+    pub addresses: Vec<IpAddr>,
+    /// The ports that it publishes, with those of the host as they became.
+    pub ports: Vec<PortSpec>,
+    /// A process of it in this host's numbers; none where they cannot be known.
+    pub pid: Option<u32>,
+    /// What the engine says of its settings: `network_mode`, `storage_driver`, `mount TARGET` (`volume`, `bind`, `tmpfs`).
+    pub settings: Vec<(String, String)>,
+}
+
+/// A command that ran inside a unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Executed {
+    /// Exit code.
+    pub code: i64,
+    /// What it wrote.
+    pub output: Output,
 }
 
 /// How a unit ended.
@@ -174,6 +225,80 @@ pub trait Engine: Send + Sync {
     /// Says why `spec` cannot run here; empty when it can. Called before the first trial.
     fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String>;
 
+    /// Starts what was made for us only, a private daemon, for the run `run`; does nothing where it is up, and for an engine that
+    /// runs anyway.
+    ///
+    /// # Errors
+    /// When it does not come up, or is not set as asked.
+    fn up<'a>(&'a self, run: &'a str) -> Boxed<'a, Result<(), EngineError>> {
+        let _ = run;
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Ends what [`Engine::up`] started, with everything in it. Images that were made ready are there again after the next `up`,
+    /// and nothing else is.
+    ///
+    /// # Errors
+    /// When something is left.
+    fn down(&self) -> Boxed<'_, Result<(), EngineError>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    /// The network namespace in which published ports and the addresses of containers can be reached, where that is not ours.
+    fn namespace(&self) -> Option<Arc<Namespace>> {
+        None
+    }
+
+    /// The control group of the engine's own processes, where it has one of ours.
+    fn own_group(&self) -> Option<String> {
+        None
+    }
+
+    /// Makes the networks and volumes of a trial; a volume to `keep` that is there already stays as it is. After an error the
+    /// caller clears.
+    ///
+    /// # Errors
+    /// When the engine refuses, or has no such thing.
+    fn furnish<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        let _ = name;
+        let what = furniture.networks.first().map(|network| format!("network `{}`", network.name));
+        let what = what.or_else(|| furniture.volumes.first().map(|volume| format!("volume `{}`", volume.name)));
+        Box::pin(async move {
+            match what {
+                None => Ok(()),
+                Some(what) => Err(EngineError::Unsupported { what: format!("{what}: this engine makes none") }),
+            }
+        })
+    }
+
+    /// Removes what [`Engine::furnish`] made for this trial; what is kept for the run stays. Fine when it is not there.
+    ///
+    /// # Errors
+    /// When something is left.
+    fn clear<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        let _ = (name, furniture);
+        Box::pin(async { Ok(()) })
+    }
+
+    /// Looks at a unit that was started and has not ended.
+    ///
+    /// # Errors
+    /// When it cannot be learned.
+    fn inspect<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Standing, EngineError>> {
+        let _ = unit;
+        Box::pin(async { Ok(Standing::default()) })
+    }
+
+    /// Runs a command inside a unit that runs, to its end.
+    ///
+    /// # Errors
+    /// When it cannot be executed there.
+    fn exec<'a>(&'a self, unit: &'a Created, command: &'a [String]) -> Boxed<'a, Result<Executed, EngineError>> {
+        let _ = command;
+        let what = format!("`{}`: this engine runs no command inside a unit", unit.id);
+        Box::pin(async { Err(EngineError::Unsupported { what }) })
+    }
+
     /// Makes an image ready: packs, builds, loads, or pulls it if absent. Relative paths are relative to `folder`.
     ///
     /// # Errors
@@ -204,7 +329,7 @@ pub trait Engine: Send + Sync {
     /// When it cannot be learned, or when what the engine says does not fit together.
     fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>>;
 
-    /// Fetches what an ended unit wrote.
+    /// Fetches what a unit wrote, so far when it still runs.
     ///
     /// # Errors
     /// When it cannot be read.

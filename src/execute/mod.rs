@@ -13,6 +13,7 @@ mod warm_up;
 pub use preflight::{Ready, preflight};
 pub use progress::Progress;
 
+use crate::engine::namespace::Namespace;
 use crate::engine::{Boxed, Engine, EngineError, UnitName};
 use crate::model::cgroup::CgroupLayout;
 use crate::model::event::{Event, RunStarted, TrialRow};
@@ -36,11 +37,11 @@ const ENGINE_PATIENCE: u32 = 3;
 pub trait EngineSource: Send + Sync {
     /// The engine for containers.
     fn open<'a>(&'a self, spec: &'a EngineSpec) -> Boxed<'a, Result<Arc<dyn Engine>, EngineError>>;
-    /// The engine for `on: host`.
+    /// The engine for `on: host`, whose processes start in `namespace`, or in our own.
     ///
     /// # Errors
     /// When this process may not make control groups here.
-    fn host(&self) -> Result<Arc<dyn Engine>, EngineError>;
+    fn host(&self, namespace: Option<Arc<Namespace>>) -> Result<Arc<dyn Engine>, EngineError>;
 }
 
 /// One trial that is to run.

@@ -74,7 +74,7 @@ pub async fn preflight(variants: &[JobVariant], source: &dyn EngineSource) -> Re
             if !known.contains_key(&key) {
                 let engine = match &key {
                     Some(spec) => source.open(spec).await?,
-                    None => source.host()?,
+                    None => source.host(None)?,
                 };
                 let facts = engine.facts().await?;
                 ready.facts.push(facts.clone());

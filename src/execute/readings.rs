@@ -133,7 +133,7 @@ mod tests {
     fn workload() -> WorkloadSpec {
         use crate::model::spec::{Place, UnitSpec};
         let unit = UnitSpec::bare(Place::Host);
-        WorkloadSpec { name: "workload".into(), unit, parse: Vec::new(), warmup: None, timeout: Duration::ZERO }
+        WorkloadSpec::of("workload", unit)
     }
 
     #[test]

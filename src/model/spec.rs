@@ -3,6 +3,8 @@
 //! A [`TrialSpec`] is a variant's *identity*: its digest says whether recorded trials still speak of the same thing.
 
 use super::metric::{Better, Unit};
+use super::private::PrivateSpec;
+use super::stack::{MountSpec, NetworkSpec, PortSpec, ServiceSpec, StepSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,8 +14,44 @@ use std::time::Duration;
 pub struct TrialSpec {
     /// The engine that hosts the containers.
     pub engine: EngineSpec,
+    /// Networks made for the trial.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub networks: Vec<NetworkSpec>,
+    /// Volumes made for the trial, or for its run.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub volumes: Vec<VolumeSpec>,
+    /// Long-running parts of the stack, in the order of the text.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub services: Vec<ServiceSpec>,
     /// The measured commands, started together; never empty.
     pub workloads: Vec<WorkloadSpec>,
+}
+
+impl TrialSpec {
+    /// A trial of which nothing is declared yet but its engine.
+    #[must_use]
+    pub fn bare(engine: EngineSpec) -> Self {
+        Self { engine, networks: Vec::new(), volumes: Vec::new(), services: Vec::new(), workloads: Vec::new() }
+    }
+
+    /// Every unit with its name: services first, then workloads.
+    pub fn units(&self) -> impl Iterator<Item = (&str, &UnitSpec)> {
+        let services = self.services.iter().map(|service| (service.name.as_str(), &service.unit));
+        services.chain(self.workloads.iter().map(|workload| (workload.name.as_str(), &workload.unit)))
+    }
+
+    /// Whether anything of it needs an engine for containers: a container, or the network namespace of a private daemon.
+    #[must_use]
+    pub fn needs_engine(&self) -> bool {
+        self.engine.private.is_some() || self.units().any(|(_, unit)| unit.place == Place::Container)
+    }
+
+    /// Whether anything of it is a process of the host.
+    #[must_use]
+    pub fn needs_host(&self) -> bool {
+        let steps = self.services.iter().flat_map(|service| &service.prepare).chain(self.workloads.iter().flat_map(|w| &w.prepare));
+        self.units().any(|(_, unit)| unit.place == Place::Host) || steps.into_iter().any(|step| step.on_host)
+    }
 }
 
 /// Which engine, and how it is set. Two trials with equal engine specs may share a batch.
@@ -22,6 +60,9 @@ pub struct EngineSpec {
     /// The address; none means the daemon that the docker command would use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
+    /// How the daemon is set that is started for it; none means a daemon that runs anyway.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub private: Option<PrivateSpec>,
 }
 
 /// A measured command.
@@ -36,9 +77,20 @@ pub struct WorkloadSpec {
     /// What runs before the window.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub warmup: Option<WarmupSpec>,
+    /// Steps before the warm-up, each in a unit like this one or on the host.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub prepare: Vec<StepSpec>,
     /// How long the measured window may last: protocol, not identity.
     #[serde(skip)]
     pub timeout: Duration,
+}
+
+impl WorkloadSpec {
+    /// A measured unit of which nothing else is declared: no parser, no preparation, no time limit to speak of.
+    #[must_use]
+    pub fn of(name: impl Into<String>, unit: UnitSpec) -> Self {
+        Self { name: name.into(), unit, parse: Vec::new(), warmup: None, prepare: Vec::new(), timeout: Duration::MAX }
+    }
 }
 
 /// A command that runs before the window in a unit like the workload's, and is thrown away.
@@ -76,6 +128,9 @@ pub struct UnitSpec {
     pub limits: LimitsSpec,
     /// Files placed before the start.
     pub files: Vec<FileSpec>,
+    /// What is mounted.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub volumes: Vec<MountSpec>,
     /// Settings that only a container has.
     pub container: ContainerSpec,
 }
@@ -94,6 +149,7 @@ impl UnitSpec {
             user: None,
             limits: LimitsSpec::default(),
             files: Vec::new(),
+            volumes: Vec::new(),
             container: ContainerSpec::default(),
         }
     }
@@ -162,9 +218,16 @@ impl LimitsSpec {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ContainerSpec {
-    /// `bridge`, `host` or `none`; none is the engine's default.
+    /// `bridge`, `host`, `none`, `service:NAME` (another unit of the trial) or `container:NAME` (any container of the engine);
+    /// none is the engine's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network_mode: Option<String>,
+    /// Networks of the trial that it joins.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub networks: Vec<String>,
+    /// Ports that it publishes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<PortSpec>,
     /// Runs a small init as process 1.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub init: bool,
@@ -235,15 +298,26 @@ impl std::fmt::Display for ImageSpec {
     }
 }
 
-/// A file placed in a unit before it starts.
+/// A file, or a folder with all that is in it, placed in a unit before it starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSpec {
     /// Absolute path inside.
     pub target: PathBuf,
-    /// The content.
+    /// The content; empty where `source` is given.
     pub content: String,
+    /// A file or folder of the host that is copied, relative to the manifest, with its own permissions below it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub source: Option<PathBuf>,
     /// Permission bits.
     pub mode: u32,
+}
+
+impl FileSpec {
+    /// A file with this text.
+    #[must_use]
+    pub fn text(target: impl Into<PathBuf>, content: impl Into<String>, mode: u32) -> Self {
+        Self { target: target.into(), content: content.into(), source: None, mode }
+    }
 }
 
 /// How a workload's output is read.

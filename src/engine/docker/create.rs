@@ -223,6 +223,8 @@ pub(super) mod tests {
         wanted.environment = vec![("LC_ALL".into(), "de".into()), ("A".into(), "x=y".into())];
         wanted.container = ContainerSpec {
             network_mode: Some("host".into()),
+            networks: Vec::new(),
+            ports: Vec::new(),
             init: true,
             privileged: true,
             read_only: true,

@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn settings_that_would_have_no_effect_or_fail_later_are_told() {
-        let file = FileSpec { target: "/data/x".into(), content: String::new(), mode: 0o644 };
+        let file = FileSpec::text("/data/x", "", 0o644);
         let net = ("net.core.somaxconn".to_owned(), "1".to_owned());
         assert_eq!(problems(|spec| spec.container.sysctls.push(net.clone())).len(), 0);
         assert_eq!(problems(|spec| (spec.container.network_mode, spec.container.sysctls) = (Some("host".into()), vec![net])).len(), 1);

@@ -77,7 +77,7 @@ mod tests {
 
     #[test]
     fn the_tar_holds_missing_folders_and_files_with_mode_and_no_time() {
-        let file = FileSpec { target: "/etc/app/x.conf".into(), content: "a\nb".into(), mode: 0o600 };
+        let file = FileSpec::text("/etc/app/x.conf", "a\nb", 0o600);
         let bytes = archive(&[file], &[PathBuf::from("/etc/app")].into()).expect("tar");
         let mut reader = tar::Archive::new(bytes.as_slice());
         let mut seen = Vec::new();

@@ -6,18 +6,21 @@
 use super::files::Step;
 use super::fresh::Fresh;
 use super::user::Identity;
+use crate::engine::namespace::Namespace;
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use rustix::process::{Resource, Signal};
 use rustix::{fs, io, mount, process, thread, time};
 use std::ffi::CString;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 /// What the child has to do before it executes, all of it ready made.
 #[derive(Debug)]
 pub(super) struct Preparation {
     /// What it does not inherit.
     pub fresh: Fresh,
+    /// The network namespace to enter.
+    pub namespace: Option<std::sync::Arc<Namespace>>,
     /// Where to mount the scratch, and what to do there; none without files.
     pub files: Option<(CString, Vec<Step>)>,
     /// The control files to enter.
@@ -111,6 +114,9 @@ fn stages(preparation: &Preparation) -> Result<(), (Stage, io::Errno)> {
     // Before the control groups, whose own CPUs come last; before the change of user, which takes the right to it; and before
     // the files, which may hide `/proc`.
     preparation.fresh.apply();
+    if let Some(namespace) = &preparation.namespace {
+        thread::move_into_link_name_space(namespace.as_fd(), Some(thread::LinkNameSpaceType::Network)).map_err(at(Stage::Session))?;
+    }
     // Not in the unit's cgroup yet: the unit's memory peak does not hold its files.
     if let Some((scratch, steps)) = &preparation.files {
         place(scratch, steps).map_err(at(Stage::Files))?;

@@ -17,6 +17,7 @@ mod unit;
 mod user;
 
 use super::control::{self, Control, Runs, TOP};
+use super::namespace::Namespace;
 use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
@@ -28,7 +29,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
-use unit::{Accounts, Progress, Unit};
+use unit::{Accounts, Progress, Surroundings, Unit};
 
 /// Beginning of the names of the folders that the scratch is mounted on, in the folder for temporary files.
 const SCRATCH: &str = "shakedown-files-";
@@ -47,6 +48,8 @@ pub struct NativeEngine {
     attendants: Attendants,
     units: Mutex<HashMap<String, Arc<Unit>>>,
     runs: Runs,
+    /// The network namespace that units start in; none is ours.
+    namespace: Option<Arc<Namespace>>,
 }
 
 impl NativeEngine {
@@ -71,11 +74,22 @@ impl NativeEngine {
             fresh: Fresh::now(),
             attendants: Attendants::default(),
             units: Mutex::default(),
+            namespace: None,
         })
+    }
+
+    /// The same, but its units start in another network namespace: that of a private daemon beside whose containers they run.
+    #[must_use]
+    pub fn within(self, namespace: Option<Arc<Namespace>>) -> Self {
+        Self { namespace, ..self }
     }
 
     fn units(&self) -> MutexGuard<'_, HashMap<String, Arc<Unit>>> {
         self.units.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn surroundings(&self) -> Surroundings<'_> {
+        Surroundings { fresh: self.fresh, attendants: &self.attendants, namespace: self.namespace.as_ref() }
     }
 
     fn unit(&self, created: &Created, operation: &str) -> Result<Arc<Unit>, EngineError> {
@@ -152,8 +166,7 @@ impl Engine for NativeEngine {
             let undo = |_: &EngineError| {
                 let _ = self.control.remove(&created.cgroup); // the first error is the one to tell
             };
-            let process =
-                Arc::new(Unit::fork(name, spec, (self.fresh, &self.attendants), created.cgroup.clone(), entries).inspect_err(undo)?);
+            let process = Arc::new(Unit::fork(name, spec, self.surroundings(), created.cgroup.clone(), entries).inspect_err(undo)?);
             let answer = match process.answer_within(READY_SOON) {
                 Some(answer) => answer,
                 None => slow_answer(&process, &self.control).await,

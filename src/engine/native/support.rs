@@ -44,6 +44,8 @@ fn container_only(spec: &ContainerSpec) -> Vec<&'static str> {
     // Taken apart in full, so that a new setting cannot be forgotten here.
     let ContainerSpec {
         network_mode,
+        networks,
+        ports,
         init,
         privileged,
         read_only,
@@ -59,6 +61,8 @@ fn container_only(spec: &ContainerSpec) -> Vec<&'static str> {
     } = spec;
     let set = [
         ("network_mode", network_mode.as_ref().is_some_and(|mode| mode != "host")),
+        ("networks", !networks.is_empty()),
+        ("ports", !ports.is_empty()),
         ("init", *init),
         ("privileged", *privileged),
         ("read_only", *read_only),

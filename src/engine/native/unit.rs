@@ -4,6 +4,7 @@ use super::attendants::{Attendants, Attended};
 use super::child::{self, Line, NO_CHILD, Preparation, READY, Stage};
 use super::fresh::Fresh;
 use super::{capture, files, user};
+use crate::engine::namespace::Namespace;
 use crate::engine::{EngineError, Output, UnitName};
 use crate::model::spec::UnitSpec;
 use std::ffi::CString;
@@ -48,6 +49,15 @@ pub(super) struct Unit {
     scratch: Mutex<Option<tempfile::TempDir>>,
 }
 
+/// What an engine gives every process.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Surroundings<'e> {
+    pub fresh: Fresh,
+    pub attendants: &'e Attendants,
+    /// The network namespace to start in; none is ours.
+    pub namespace: Option<&'e Arc<Namespace>>,
+}
+
 /// The host's account files.
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
@@ -68,7 +78,7 @@ impl Unit {
     pub(super) fn fork(
         name: &UnitName,
         spec: &UnitSpec,
-        (fresh, attendants): (Fresh, &Attendants),
+        around: Surroundings<'_>,
         cgroup: String,
         entries: Vec<PathBuf>,
     ) -> Result<Self, EngineError> {
@@ -80,7 +90,7 @@ impl Unit {
         let (stdout, stderr) = (capture::stream().map_err(call)?, capture::stream().map_err(call)?);
         let line = Arc::new(Line::new().map_err(|error| call(error.into()))?);
         let scratch = scratch(name, spec).map_err(call)?;
-        let preparation = preparation(spec, fresh, scratch.as_ref(), entries, Arc::clone(&line))?;
+        let preparation = preparation(spec, around, scratch.as_ref(), entries, Arc::clone(&line))?;
         let mut command = Command::new(program);
         command
             .args(arguments)
@@ -90,7 +100,7 @@ impl Unit {
             .stdout(stdout.try_clone().map_err(call)?)
             .stderr(stderr.try_clone().map_err(call)?);
         let (tell, progress) = watch::channel(Progress::Waiting);
-        let attended = attendants.attend(move || attend(command, preparation, &tell)).map_err(call)?;
+        let attended = around.attendants.attend(move || attend(command, preparation, &tell)).map_err(call)?;
         let scratch = Mutex::new(scratch);
         Ok(Self { program: (*program).clone(), cgroup, line, progress, stdout, stderr, attended, scratch })
     }
@@ -227,7 +237,7 @@ fn scratch(name: &UnitName, spec: &UnitSpec) -> io::Result<Option<tempfile::Temp
 
 fn preparation(
     spec: &UnitSpec,
-    fresh: Fresh,
+    around: Surroundings<'_>,
     scratch: Option<&tempfile::TempDir>,
     entries: Vec<PathBuf>,
     line: Arc<Line>,
@@ -250,7 +260,8 @@ fn preparation(
     };
     let cgroups = entries.iter().map(|path| text(path.as_os_str().as_bytes())).collect::<Result<_, _>>()?;
     let folder = text(spec.working_dir.as_deref().unwrap_or("/").as_bytes())?;
-    Ok(Preparation { fresh, files, cgroups, identity, folder, line, parent: rustix::process::getpid() })
+    let (fresh, namespace) = (around.fresh, around.namespace.cloned());
+    Ok(Preparation { fresh, namespace, files, cgroups, identity, folder, line, parent: rustix::process::getpid() })
 }
 
 /// What the spec declares, over `PATH`, `LC_ALL=C` and `HOME`: nothing of the caller's own environment.

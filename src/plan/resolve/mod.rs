@@ -137,7 +137,7 @@ impl Problems {
 /// Everything that is wrong with it, each with its place.
 pub fn resolve(setup: &Tree, context: &Context<'_>) -> Result<TrialSpec, Vec<Diagnostic>> {
     let mut problems = Problems::default();
-    let engine = EngineSpec { host: setup.get("engine").and_then(|engine| problems.some_text(engine, "host")) };
+    let engine = EngineSpec { host: setup.get("engine").and_then(|engine| problems.some_text(engine, "host")), private: None };
     let mut workloads = Vec::new();
     if let Some(tree) = setup.get("workload") {
         workloads.push(workload("workload", tree, context, &mut problems));
@@ -148,7 +148,7 @@ pub fn resolve(setup: &Tree, context: &Context<'_>) -> Result<TrialSpec, Vec<Dia
     if workloads.is_empty() {
         problems.error(setup, "there is no workload to measure");
     }
-    if problems.0.is_empty() { Ok(TrialSpec { engine, workloads }) } else { Err(problems.0) }
+    if problems.0.is_empty() { Ok(TrialSpec { workloads, ..TrialSpec::bare(engine) }) } else { Err(problems.0) }
 }
 
 fn workload(name: &str, tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> WorkloadSpec {
@@ -162,6 +162,7 @@ fn workload(name: &str, tree: &Tree, context: &Context<'_>, problems: &mut Probl
         unit: unit::unit(tree, context, problems),
         parse: parse::parse(tree, context.catalog, problems),
         warmup,
+        prepare: Vec::new(),
         timeout: timeout.unwrap_or(WINDOW_LIMIT),
     }
 }

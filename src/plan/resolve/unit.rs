@@ -71,6 +71,7 @@ pub(super) fn unit(tree: &Tree, context: &Context<'_>, problems: &mut Problems) 
         user: problems.some_text(tree, "user"),
         limits: limits(tree, problems),
         files: files(tree, context, problems),
+        volumes: Vec::new(),
         container: container(tree, problems),
     }
 }
@@ -156,7 +157,7 @@ fn files(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Vec<Fil
                 String::new()
             }),
         };
-        files.push(FileSpec { target, content, mode: mode.unwrap_or(0o644) });
+        files.push(FileSpec { target, content, source: None, mode: mode.unwrap_or(0o644) });
     }
     files
 }
@@ -164,6 +165,8 @@ fn files(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Vec<Fil
 fn container(tree: &Tree, problems: &mut Problems) -> ContainerSpec {
     ContainerSpec {
         network_mode: problems.some_text(tree, "network_mode"),
+        networks: Vec::new(),
+        ports: Vec::new(),
         init: problems.bool(tree, "init"),
         privileged: problems.bool(tree, "privileged"),
         read_only: problems.bool(tree, "read_only"),

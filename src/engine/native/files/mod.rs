@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn told(targets: &[&str], overlay: bool) -> Result<Vec<String>, String> {
-        let files: Vec<FileSpec> = targets.iter().map(|t| FileSpec { target: t.into(), content: "x".into(), mode: 0o600 }).collect();
+        let files: Vec<FileSpec> = targets.iter().map(|t| FileSpec::text(t, "x", 0o600)).collect();
         let s = |text: &CString| text.to_str().unwrap().to_owned();
         Ok(plan(&files, &Paper { overlay })?
             .iter()
