@@ -31,6 +31,7 @@ pub(super) fn limits(root: &Tree, found: &mut Vec<Diagnostic>) -> PhaseLimits {
     for (key, tree) in fields(root, "limits") {
         let field = match &*key.name {
             "images" => &mut limits.images,
+            "services" => &mut limits.services,
             "create" => &mut limits.create,
             "start" => &mut limits.start,
             "collect" => &mut limits.collect,

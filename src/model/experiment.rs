@@ -136,6 +136,9 @@ impl Default for Design {
 pub struct PhaseLimits {
     /// All images of the plan, before the first trial.
     pub images: Duration,
+    /// Starting all services of a trial until they are ready.
+    #[serde(default = "services_limit")]
+    pub services: Duration,
     /// Creating a trial's containers.
     pub create: Duration,
     /// Starting them.
@@ -148,10 +151,23 @@ pub struct PhaseLimits {
     pub attempts: u32,
 }
 
+/// Older plans had no services.
+fn services_limit() -> Duration {
+    Duration::from_secs(300)
+}
+
 impl Default for PhaseLimits {
     fn default() -> Self {
         let minute = Duration::from_secs(60);
-        Self { images: 10 * minute, create: 2 * minute, start: 2 * minute, collect: 2 * minute, teardown: 2 * minute, attempts: 2 }
+        Self {
+            images: 10 * minute,
+            services: services_limit(),
+            create: 2 * minute,
+            start: 2 * minute,
+            collect: 2 * minute,
+            teardown: 2 * minute,
+            attempts: 2,
+        }
     }
 }
 
