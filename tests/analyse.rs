@@ -86,6 +86,7 @@ pub fn row(results: &Results, variant: usize, block: u32, metrics: &[(&str, f64)
         variant: Some(variant),
         superseded: false,
         row: TrialRow {
+            engine_start: None,
             trial: format!("b{block}p{position}"),
             variant: results.variants[variant].id.clone(),
             identity: results.variants[variant].identity.clone(),

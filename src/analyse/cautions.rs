@@ -161,7 +161,7 @@ fn few_blocks(results: &Results, found: &Found) -> Vec<String> {
 }
 
 fn failed(results: &Results) -> Option<String> {
-    let of_design = results.rows.iter().filter(|row| row.variant.is_some());
+    let of_design = results.rows.iter().filter(|row| row.variant.is_some() && !row.row.is_primer());
     let mut by_variant: BTreeMap<usize, usize> = BTreeMap::new();
     for row in of_design.clone().filter(|row| row.row.outcome == Outcome::Failed && !row.superseded) {
         *by_variant.entry(row.variant.unwrap_or_default()).or_default() += 1;

@@ -72,8 +72,8 @@ pub fn job(opened: &open::Opened, variants: Vec<JobVariant>, plan: &SavedPlan, b
     }
 }
 
-/// The last row of each trial of a run.
+/// The last row of each trial of a run; a primer stands for none.
 #[must_use]
 pub fn last_rows(run: &RunRecord) -> HashMap<&str, &TrialRow> {
-    run.rows.iter().map(|row| (row.trial.as_str(), row)).collect()
+    run.rows.iter().filter(|row| !row.is_primer()).map(|row| (row.trial.as_str(), row)).collect()
 }

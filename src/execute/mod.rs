@@ -265,6 +265,7 @@ async fn attempts(
             variant: variant.id.clone(),
             identity: variant.identity.clone(),
             block: scheduled.block,
+            engine_start: None,
             position: scheduled.position,
             attempt,
             at,

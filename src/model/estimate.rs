@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Below this many engine starts there is no verdict about what differs by its engine.
+pub const ENOUGH_ENGINE_STARTS: usize = 5;
+
 /// The level of one variant: median and what surrounds it. No bare number leaves the analysis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {

@@ -206,8 +206,9 @@ pub(super) fn resolve_all(
                     Some(_) => Reason::UpToDate,
                     None => Reason::New,
                 };
+                let private = resolved.spec.engine.private.is_some();
                 engines.push(resolved.spec.engine);
-                variants.push(Variant { id: id.into(), levels, identity: identity.into(), reason });
+                variants.push(Variant { id: id.into(), levels, identity: identity.into(), reason, private });
             }
             Err(found) => {
                 for mut problem in found {
