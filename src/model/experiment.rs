@@ -160,7 +160,7 @@ pub struct PhaseLimits {
     /// All images of the plan, before the first trial.
     pub images: Duration,
     /// Starting all services of a trial until they are ready.
-    #[serde(default = "services_limit")]
+    #[serde(default = "services_limit", skip_serializing_if = "is_services_limit")]
     pub services: Duration,
     /// Creating a trial's containers.
     pub create: Duration,
@@ -177,6 +177,10 @@ pub struct PhaseLimits {
 /// Older plans had no services.
 fn services_limit() -> Duration {
     Duration::from_secs(300)
+}
+
+fn is_services_limit(limit: &Duration) -> bool {
+    *limit == services_limit()
 }
 
 impl Default for PhaseLimits {

@@ -15,6 +15,15 @@ pub fn primer_id(trial: &str) -> String {
     format!("{trial}-primer")
 }
 
+/// Which start of its private engine hosts a trial of `block` in a run of `blocks`: as the design says; but where all trials share one
+/// engine and nothing is declared, nothing is compared between its starts, and one serves the whole run.
+#[must_use]
+pub fn engine_start<'e>(design: &Design, mut engines: impl Iterator<Item = &'e EngineSpec>, block: u32, blocks: u32) -> u32 {
+    let first = engines.next();
+    let compared = engines.any(|engine| Some(engine) != first);
+    if compared || design.engine_starts.is_some() { design.engine_start(block, blocks) } else { 1 }
+}
+
 /// Whether the A/A copy of the baseline has an engine of its own: where engines are compared and that of the `baseline` is started for
 /// it, the copy must differ from it by the noise of a start, as every other variant does. `engines` are those of all variants.
 #[must_use]

@@ -23,7 +23,7 @@ use crate::model::diagnostic::Diagnostic;
 use crate::model::estimate::ENOUGH_ENGINE_STARTS;
 use crate::model::experiment::{Design, Experiment, Factor, Problems, RuleKind};
 use crate::model::facts::HostFacts;
-use crate::model::plan::{AA_SUFFIX, FactorSummary, Plan, Reason, Variant, VariantHistory};
+use crate::model::plan::{AA_SUFFIX, FactorSummary, Plan, Reason, Variant, VariantHistory, engine_start};
 use crate::model::spec::EngineSpec;
 use std::collections::BTreeMap;
 use variants::Binder;
@@ -98,7 +98,7 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
         .collect();
     let digest = identity::digest(&content, &factors);
     let private = variants.iter().zip(&needs).any(|(variant, needs)| variant.private && *needs > 0);
-    let starts = if private { 1..=planned_blocks } else { 1..=0 };
+    let starts = 1..=(if private { planned_blocks } else { 0 });
     let plan = Plan {
         experiment: experiment.name.clone(),
         digest,
@@ -108,7 +108,7 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
         baseline,
         trials,
         blocks: planned_blocks,
-        engine_starts: starts.map(|block| experiment.design.engine_start(block, planned_blocks)).collect(),
+        engine_starts: starts.map(|block| engine_start(&experiment.design, engines.iter(), block, planned_blocks)).collect(),
     };
     Ok(Planned { plan, binder, warnings })
 }
