@@ -374,3 +374,13 @@ async fn the_sweep_removes_dead_runs_only_and_tells_what_is_left() {
     let error = text(engine.sweep(&alive).await);
     assert!(error.contains("network `net`") && error.contains("in use") && !error.contains("`a`"), "{error}");
 }
+
+#[tokio::test]
+async fn neighbours_are_what_runs_without_our_label() {
+    let running = r#"[{"Id":"1","Names":["/web"],"Labels":{}},{"Id":"2","Names":["/ours"],"Labels":{"shakedown.run":"r"}}]"#;
+    let (mock, engine) = Mock::engine(&[("GET", "/containers/json", Json(200, running))]).await;
+    assert_eq!(engine.neighbours().await.expect("answer"), ["web"]);
+    assert_eq!(mock.seen(), ["GET /v1.43/containers/json"]);
+    let (_mock, engine) = Mock::engine(&[("GET", "/containers/json", Json(500, "{}"))]).await;
+    assert!(text(engine.neighbours().await.map(drop)).contains("list containers"));
+}
