@@ -14,6 +14,7 @@ mod execute;
 mod fake;
 mod kill;
 mod layers;
+mod machine;
 mod manifests;
 mod native;
 mod pack;
