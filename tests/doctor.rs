@@ -38,7 +38,11 @@ fn v2() -> Sight {
         pressure: BTreeMap::from([("cpu", calm.to_owned()), ("io", calm.to_owned()), ("memory", calm.to_owned())]),
         filesystems: some("nodev\tsysfs\nnodev\ttmpfs\nnodev\tcgroup2\n\text4\nnodev\toverlay\n"),
         loads_modules: true,
-        modules: some("kernel/fs/xfs/xfs.ko.xz: kernel/lib/libcrc32c.ko.xz\nkernel/fs/btrfs/btrfs.ko.xz:\nkernel/fs/fuse/fuse.ko.xz:\n"),
+        modules: Some(
+            ["fs/xfs/xfs", "fs/btrfs/btrfs", "fs/fuse/fuse", "net/bridge/bridge", "net/veth", "net/macvlan/macvlan", "net/ipvlan/ipvlan"]
+                .map(|module| format!("kernel/{module}.ko.xz: kernel/lib/libcrc32c.ko.xz\n"))
+                .concat(),
+        ),
         config: some("CONFIG_BRIDGE=m\nCONFIG_VETH=m\nCONFIG_MACVLAN=m\nCONFIG_IPVLAN=m\nCONFIG_BLK_DEV_DM=m\n"),
         loop_control: true,
         fuse: true,

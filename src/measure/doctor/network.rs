@@ -1,20 +1,23 @@
 //! Network modes: what the kernel was built with, and who keeps the rules.
 
-use super::{Area, Finding, Program, Sight, State, tools};
+use super::{Area, Finding, Program, Sight, tools};
 
 const AREA: Area = Area::Network;
 
-/// Modes, and what they need of the kernel's configuration.
-const MODES: &[(&str, &[&str])] = &[
-    ("bridge", &["CONFIG_BRIDGE", "CONFIG_VETH"]),
+/// An option of the kernel's configuration, and the module that it makes when it is `m`.
+type Need = (&'static str, &'static str);
+
+/// Modes, and what they need of the kernel.
+const MODES: &[(&str, &[Need])] = &[
+    ("bridge", &[("CONFIG_BRIDGE", "bridge"), ("CONFIG_VETH", "veth")]),
     ("host", &[]),
     ("none", &[]),
-    ("macvlan", &["CONFIG_MACVLAN"]),
-    ("ipvlan", &["CONFIG_IPVLAN"]),
+    ("macvlan", &[("CONFIG_MACVLAN", "macvlan")]),
+    ("ipvlan", &[("CONFIG_IPVLAN", "ipvlan")]),
 ];
 
 pub(super) fn findings(sight: &Sight) -> Vec<Finding> {
-    let modes = MODES.iter().map(|(name, options)| mode(sight.config.as_deref(), name, options));
+    let modes = MODES.iter().map(|(name, needs)| mode(sight, name, needs));
     let tools = tools::findings(sight, AREA).into_iter().map(|mut finding| {
         if let Some(keeper) = sight.programs.get("iptables").filter(|_| finding.what == "iptables").map(keeper) {
             finding.detail = format!("{}, rules kept by {keeper}", finding.detail);
@@ -24,20 +27,24 @@ pub(super) fn findings(sight: &Sight) -> Vec<Finding> {
     modes.chain(tools).collect()
 }
 
-fn mode(config: Option<&str>, name: &str, options: &[&str]) -> Finding {
-    if options.is_empty() {
+fn mode(sight: &Sight, name: &str, needs: &[Need]) -> Finding {
+    if needs.is_empty() {
         return AREA.ok(name, "needs nothing");
     }
-    let set: Vec<Option<Option<char>>> = options.iter().map(|name| option(config, name)).collect();
-    if set.contains(&None) {
-        return AREA.unobservable(name, "the kernel's configuration is not readable: probed when used");
+    let mut as_module = false;
+    for (name_of_option, module) in needs {
+        match option(sight.config.as_deref(), name_of_option) {
+            None => return AREA.unobservable(name, "the kernel's configuration is not readable: probed when used"),
+            Some(None) => return AREA.no(name, format!("the kernel was built without {name_of_option}"), ""),
+            // Small kernels of clouds leave rare modules to a package of their own.
+            Some(Some('m')) if sight.has_module(module) == Some(false) => {
+                let next = "install the kernel's other modules (Ubuntu: linux-modules-extra)";
+                return AREA.no(name, format!("the module {module} is not installed"), next);
+            }
+            Some(Some(value)) => as_module |= value == 'm',
+        }
     }
-    let missing: Vec<&str> = options.iter().zip(&set).filter(|(_, value)| **value == Some(None)).map(|(name, _)| *name).collect();
-    if !missing.is_empty() {
-        return AREA.no(name, format!("the kernel was built without {}", missing.join(", ")), "");
-    }
-    let state = if set.contains(&Some(Some('m'))) { "as a module" } else { "built in" };
-    AREA.finds(name, State::Ok, state, "")
+    AREA.ok(name, if as_module { "as a module" } else { "built in" })
 }
 
 /// An option of the kernel's configuration, `y` or `m`; none inside when it is not set, none at all when there is no configuration.
@@ -61,6 +68,7 @@ fn keeper(program: &Program) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::measure::doctor::State;
 
     const CONFIG: &str =
         "CONFIG_BRIDGE=y\nCONFIG_VETH=m\nCONFIG_BRIDGE_X=y\nCONFIG_MACVLAN=y\n# CONFIG_IPVLAN is not set\nCONFIG_NAME=\"x\"\n";
@@ -82,15 +90,24 @@ mod tests {
 
     #[test]
     fn modes_are_what_the_kernel_was_built_with() {
+        let seen = |config: Option<&str>, modules: Option<&str>| Sight {
+            config: config.map(str::to_owned),
+            modules: modules.map(str::to_owned),
+            ..Sight::default()
+        };
         let states = |config: Option<&str>| {
-            let sight = Sight { config: config.map(str::to_owned), ..Sight::default() };
+            let sight = seen(config, None);
             findings(&sight).into_iter().take(MODES.len()).map(|finding| finding.state).collect::<Vec<_>>()
         };
         let (ok, no, unseen) = (State::Ok, State::No, State::Unobservable);
         assert_eq!(states(Some(CONFIG)), [ok, ok, ok, ok, no]);
         assert_eq!(states(Some("CONFIG_BRIDGE=y\n")), [no, ok, ok, no, no]);
         assert_eq!(states(None), [unseen, ok, ok, unseen, unseen]);
-        assert_eq!(mode(Some(CONFIG), MODES[0].0, MODES[0].1).detail, "as a module");
+        let bridge = |modules| mode(&seen(Some(CONFIG), modules), MODES[0].0, MODES[0].1);
+        assert_eq!(bridge(None).detail, "as a module");
+        assert_eq!(bridge(Some("kernel/drivers/net/veth.ko.zst:\n")).detail, "as a module");
+        let gone = bridge(Some("kernel/net/x.ko: kernel/drivers/net/veth.ko\n"));
+        assert_eq!((gone.state, gone.detail.as_str()), (State::No, "the module veth is not installed"));
     }
 
     #[test]

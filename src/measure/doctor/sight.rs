@@ -129,6 +129,15 @@ impl Sight {
     }
 }
 
+impl Sight {
+    /// Whether a module could be loaded; none when the list of them is not readable.
+    pub(super) fn has_module(&self, name: &str) -> Option<bool> {
+        let file = format!("/{name}.ko");
+        let lists = |line: &str| line.split(':').next().is_some_and(|path| path.contains(&file));
+        self.modules.as_ref().map(|modules| modules.lines().any(lists))
+    }
+}
+
 fn text(path: impl AsRef<Path>) -> Option<String> {
     std::fs::read_to_string(path).ok()
 }

@@ -3,7 +3,7 @@
 //! Kernel and tools tell what should work; only a container started on a pair tells that it does (fuse-overlayfs fails no earlier).
 //! [`findings`] therefore takes the answers from outside: [`known`] knows without trying, and whoever tries gives better ones.
 
-use super::{Area, Finding, Sight, State};
+use super::{Area, Finding, Sight, State, tools};
 
 const AREA: Area = Area::Storage;
 
@@ -88,10 +88,8 @@ pub fn findings(sight: &Sight, ask: &dyn Fn(&Driver, Backing) -> Answer) -> Vec<
             ("", _) => "in the kernel, with its mkfs and loop devices".to_owned(),
             _ => why,
         };
-        let next = match backing.maker().filter(|maker| state == State::No && !sight.programs.contains_key(maker)) {
-            Some(maker) => format!("install `{maker}`"),
-            None => String::new(),
-        };
+        let next = backing.maker().filter(|maker| state == State::No && !sight.programs.contains_key(maker)).map(tools::next_step);
+        let next = next.unwrap_or_default();
         AREA.finds(&format!("backing {}", backing.name()), state, detail, next)
     };
     let drivers = DRIVERS.iter().map(|driver| {
@@ -108,20 +106,25 @@ pub fn findings(sight: &Sight, ask: &dyn Fn(&Driver, Backing) -> Answer) -> Vec<
 /// A driver is as good as on the best of its file systems.
 fn one_line(name: &str, answers: Vec<(&'static str, Answer)>) -> Finding {
     let best = answers.iter().map(|(_, (state, _))| *state).min().unwrap_or(State::No);
-    let on: Vec<&str> = answers.iter().filter(|(_, (state, _))| *state == best).map(|(backing, _)| *backing).collect();
-    let mut reasons: Vec<String> = Vec::new();
-    for (_, (_, why)) in answers.iter().filter(|(_, (state, why))| *state == best && !why.is_empty()) {
-        if !reasons.contains(why) {
-            reasons.push(why.clone());
+    let usable = |state: State| state == best && best <= State::Warn;
+    let on: Vec<&str> = answers.iter().filter(|(_, (state, _))| usable(*state)).map(|(backing, _)| *backing).collect();
+    // Each reason once, behind the file systems that it is about; behind none where it is about all that were named already.
+    let mut told: Vec<(Vec<&str>, &str)> = Vec::new();
+    for (backing, (state, why)) in answers.iter().filter(|(_, (_, why))| !why.is_empty()) {
+        let whom = if usable(*state) { Vec::new() } else { vec![*backing] };
+        match told.iter_mut().find(|(_, reason)| reason == why) {
+            Some((backings, _)) => backings.extend(whom),
+            None => told.push((whom, why)),
         }
     }
-    let reasons = reasons.join("; ");
-    let detail = match best {
-        State::Ok => format!("on {}", on.join(", ")),
-        State::Warn => format!("on {}; {reasons}", on.join(", ")),
-        State::Unobservable | State::No => reasons,
-    };
-    AREA.finds(name, best, detail, "")
+    let everywhere = told.len() == 1 && on.is_empty();
+    let reasons = told.into_iter().map(|(backings, why)| match backings[..] {
+        [] => why.to_owned(),
+        _ if everywhere => why.to_owned(),
+        _ => format!("{}: {why}", backings.join(", ")),
+    });
+    let good = (!on.is_empty()).then(|| format!("on {}", on.join(", ")));
+    AREA.finds(name, best, good.into_iter().chain(reasons).collect::<Vec<_>>().join("; "), "")
 }
 
 /// What is known of a driver on a file system without trying it; `dockerd` is what `dockerd --version` printed.
@@ -187,9 +190,7 @@ fn backing_stands(sight: &Sight, backing: Backing) -> Answer {
 /// Whether the kernel has a file system. One that is a module appears in the kernel's list only after its first use.
 fn file_system_stands(sight: &Sight, name: &str) -> Answer {
     let Some(list) = &sight.filesystems else { return (State::Unobservable, "`/proc/filesystems` is not readable".to_owned()) };
-    let loadable =
-        |modules: &String| modules.lines().any(|line| line.split(':').next().unwrap_or_default().contains(&format!("/{name}.ko")));
-    if list.lines().any(|line| line.split_whitespace().last() == Some(name)) || sight.modules.as_ref().is_some_and(loadable) {
+    if list.lines().any(|line| line.split_whitespace().last() == Some(name)) || sight.has_module(name) == Some(true) {
         (State::Ok, String::new())
     } else if sight.loads_modules && sight.modules.is_none() {
         (State::Unobservable, format!("{name} is not in the kernel, and its list of modules is not readable"))
@@ -247,11 +248,18 @@ mod tests {
         let no_fuse = without(&|sight| sight.fuse = false);
         let table = [
             (&whole, OLD, "overlay2", State::Ok, "on ext4, xfs, btrfs, tmpfs"),
-            (&no_loops, OLD, "overlay2", State::Ok, "on tmpfs"),
+            (&no_loops, OLD, "overlay2", State::Ok, "on tmpfs; ext4, xfs, btrfs: `/dev/loop-control` is missing: no loop devices"),
             (&no_overlay, OLD, "overlay2", State::No, "the kernel has no overlay"),
-            (&modules, OLD, "overlay2", State::Ok, "on tmpfs"),
+            (
+                &modules,
+                OLD,
+                "overlay2",
+                State::Ok,
+                "on tmpfs; ext4: the kernel has no ext4; xfs: the kernel has no xfs; btrfs: the kernel has no btrfs",
+            ),
+            (&no_mkfs, OLD, "overlay2", State::Ok, "on ext4, xfs, tmpfs; btrfs: `mkfs.btrfs` is missing"),
             (&unlisted, OLD, "overlay2", State::Unobservable, "overlay is not in the kernel, and its list of modules is not readable"),
-            (&Sight::default(), OLD, "vfs", State::Unobservable, "`/proc/filesystems` is not readable"),
+            (&Sight::default(), OLD, "backing tmpfs", State::Unobservable, "`/proc/filesystems` is not readable"),
             (&whole, OLD, "btrfs", State::Ok, "on btrfs"),
             (&no_mkfs, OLD, "btrfs", State::No, "`mkfs.btrfs` is missing"),
             (&no_overlay, OLD, "vfs", State::Ok, "on ext4, xfs, btrfs, tmpfs"),
@@ -282,7 +290,8 @@ mod tests {
             _ => (State::No, "the container did not start".to_owned()),
         };
         let found = findings(&sight(), &tried);
-        assert_eq!((found[0].state, found[0].detail.as_str()), (State::Ok, "on xfs"));
+        let expected = "on xfs; ext4, btrfs, tmpfs: the container did not start";
+        assert_eq!((found[0].state, found[0].detail.as_str()), (State::Ok, expected));
         assert_eq!((found[1].state, found[1].detail.as_str()), (State::No, "the container did not start"));
         assert_eq!(known(&sight(), None, &DRIVERS[1], Backing::Tmpfs), (State::No, "it does not take tmpfs".to_owned()));
     }

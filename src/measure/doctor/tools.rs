@@ -47,13 +47,15 @@ pub const TOOLS: &[Tool] = &[
 pub(super) fn findings(sight: &Sight, area: Area) -> Vec<Finding> {
     let found = |tool: &Tool| match tool.programs.iter().find_map(|name| sight.programs.get(name)) {
         Some(program) => area.ok(tool.programs[0], program.path.display().to_string()),
-        None => area.no(
-            tool.programs[0],
-            format!("missing: for {}", tool.purpose),
-            format!("install the Debian package `{}` (`shakedown doctor --install`)", tool.package),
-        ),
+        None => area.no(tool.programs[0], format!("missing: for {}", tool.purpose), next_step(tool.programs[0])),
     };
     TOOLS.iter().filter(|tool| tool.area == area).map(found).collect()
+}
+
+/// How to get a program of the list.
+pub(super) fn next_step(program: &str) -> String {
+    let package = TOOLS.iter().find(|tool| tool.programs.contains(&program)).map_or(program, |tool| tool.package);
+    format!("install the Debian package `{package}` (`shakedown doctor --install`)")
 }
 
 /// The Debian packages of all programs that were not found, each once.
