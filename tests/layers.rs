@@ -25,7 +25,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("clap", &["cli"]),
     ("comfy_table", &["cli"]),
     ("csv", &["report/tables", "measure/parsers", "cli"]),
-    ("flate2", &["record"]),
+    ("flate2", &["measure/doctor", "record"]),
     ("fs_err", &["engine", "measure", "record", "execute", "cli"]),
     ("futures_util", &["engine", "execute"]),
     ("http_body_util", &["execute/probe"]),

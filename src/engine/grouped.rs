@@ -87,6 +87,10 @@ impl<E: Engine> Engine for Grouped<E> {
         })
     }
 
+    fn neighbours(&self) -> Boxed<'_, Result<Vec<String>, EngineError>> {
+        self.inner.neighbours()
+    }
+
     fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
         Box::pin(async move {
             let mut removed = self.inner.sweep(alive).await?;

@@ -2,7 +2,7 @@
 //!
 //! `endpoint` says where the daemon is, `connect` agrees on an API version and learns what the daemon can do, `facts` tells it,
 //! `image` and `build` make images ready, `create` turns a spec into the daemon's configuration (pure), `lifecycle` runs units,
-//! `output` reads what they wrote and `sweep` removes what dead runs left. Nothing here needs more than podman's Docker API
+//! `output` reads what they wrote, `neighbours` tells what else runs and `sweep` removes what dead runs left. Nothing here needs more than podman's Docker API
 //! offers, too. It must not know trials, records or the measured window; control groups are [`super::control`]'s.
 
 mod build;
@@ -14,6 +14,7 @@ mod facts;
 mod files;
 mod image;
 mod lifecycle;
+mod neighbours;
 mod output;
 mod sweep;
 
@@ -105,6 +106,10 @@ impl Engine for Docker {
 
     fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
         Box::pin(lifecycle::remove(self, unit))
+    }
+
+    fn neighbours(&self) -> Boxed<'_, Result<Vec<String>, EngineError>> {
+        Box::pin(neighbours::list(&self.client))
     }
 
     fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
