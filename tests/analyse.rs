@@ -1,5 +1,7 @@
 //! The analysis against known answers, invariances, degenerate inputs, and noise without an effect.
 
+pub mod starts;
+
 use shakedown::analyse::{analyse, benjamini_hochberg, blocks_needed, holm, level, median_ranks, too_short};
 use shakedown::model::estimate::{Analysis, Comparison, Effect, Subject, Verdict};
 use shakedown::model::event::{JOURNAL_FORMAT, RunStarted, TrialRow};
