@@ -15,6 +15,8 @@ mod kill;
 mod layers;
 mod manifests;
 mod native;
+mod native_exec;
+mod native_volumes;
 mod pack;
 mod page;
 mod parsers;
