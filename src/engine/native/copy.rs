@@ -21,7 +21,7 @@ pub(super) fn folder(from: &Path, to: &Path) -> io::Result<()> {
         let inside = entry.path().strip_prefix(from).unwrap_or(Path::new(""));
         // Joining nothing would append a slash.
         let target = if inside.as_os_str().is_empty() { to.to_path_buf() } else { to.join(inside) };
-        let at = |error: io::Error| io::Error::new(error.kind(), format!("copy {}: {error}", entry.path().display()));
+        let at = |error| told(entry.path(), &error);
         let found = if entry.depth() == 0 { fs::metadata(from) } else { fs::symlink_metadata(entry.path()) }.map_err(at)?;
         if found.is_dir() {
             fs::create_dir(&target).map_err(at)?;
@@ -38,7 +38,11 @@ pub(super) fn folder(from: &Path, to: &Path) -> io::Result<()> {
         one(entry.path(), &target, &found).map_err(at)?;
     }
     // Last, and deepest first: a folder that may not be written to is filled before.
-    folders.iter().rev().try_for_each(|(folder, found)| own(folder, found))
+    folders.iter().rev().try_for_each(|(folder, found)| own(folder, found).map_err(|error| told(folder, &error)))
+}
+
+fn told(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("copy {}: {error}", path.display()))
 }
 
 /// Copies what is no folder.

@@ -36,7 +36,6 @@ use super::namespace::Namespace;
 use super::{Boxed, Created, Engine, EngineError, Executed, Exit, Furniture, Image, Output, Standing, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
-use crate::model::stack::VolumeSpec;
 use attendants::Attendants;
 use fresh::Fresh;
 use patience::{blocking, failed, output_of, slow_answer};
@@ -44,7 +43,7 @@ use setting::Accounts;
 use sources::Sources;
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::{STORE, Store};
@@ -110,36 +109,6 @@ impl NativeEngine {
     fn unit(&self, created: &Created, operation: &str) -> Result<Arc<Unit>, EngineError> {
         self.units().get(&created.id).cloned().ok_or_else(|| failed(operation, &created.id, "there is no such process"))
     }
-
-    /// Makes what a unit has on disk for itself, when it has anything; gives the folder that it lies in.
-    async fn make_sources(&self, id: &str, spec: &UnitSpec) -> Result<Option<PathBuf>, EngineError> {
-        if !sources::any(spec) {
-            return Ok(None);
-        }
-        let (store, own, spec) = (self.store.clone(), self.store.unit(id), spec.clone());
-        blocking(move || {
-            let made = Sources { store: &store, own: &own }.make(&spec);
-            if made.is_err() {
-                let _ = store.remove(&own); // the first error is the one to tell
-            }
-            made.map(|()| Some(own))
-        })
-        .await
-    }
-
-    /// Does `work` for every volume of a trial; after a failure for the others, too.
-    async fn each_volume(
-        &self,
-        name: &UnitName,
-        furniture: Furniture<'_>,
-        work: fn(&Store, &UnitName, &VolumeSpec) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
-        if furniture.volumes.is_empty() {
-            return Ok(());
-        }
-        let (store, name, volumes) = (self.store.clone(), name.clone(), furniture.volumes.to_vec());
-        blocking(move || volumes.iter().map(|volume| work(&store, &name, volume)).fold(Ok(()), Result::and)).await
-    }
 }
 
 impl Engine for NativeEngine {
@@ -183,7 +152,7 @@ impl Engine for NativeEngine {
             if self.units().contains_key(&created.id) {
                 return Err(failed("create", &created.id, "it exists already"));
             }
-            let own = self.make_sources(&created.id, spec).await?;
+            let own = patience::make_sources(&self.store, &created.id, spec).await?;
             // Done here and now, a millisecond on this thread: every hand-over costs more than it on a busy machine.
             self.runs.note(&name.run);
             let undo = |_: &EngineError| {
@@ -209,12 +178,12 @@ impl Engine for NativeEngine {
                 let what = format!("network `{}` needs a container: a host process is in the network of its engine", network.name);
                 return Err(EngineError::Unsupported { what });
             }
-            self.each_volume(name, furniture, Store::furnish).await
+            patience::each_volume(&self.store, name, furniture.volumes, Store::furnish).await
         })
     }
 
     fn clear<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
-        Box::pin(self.each_volume(name, furniture, Store::clear))
+        Box::pin(patience::each_volume(&self.store, name, furniture.volumes, Store::clear))
     }
 
     fn inspect<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Standing, EngineError>> {
@@ -283,17 +252,15 @@ impl Engine for NativeEngine {
                     return Ok(());
                 }
             }
-            let (control, store, cgroup) = (self.control.clone(), self.store.clone(), unit.cgroup.clone());
+            let (control, store, id, cgroup) = (self.control.clone(), self.store.clone(), unit.id.clone(), unit.cgroup.clone());
             blocking(move || {
                 control.kill(&cgroup)?;
-                if let Some(process) = process {
-                    process.join();
-                    let removed = process.own.as_deref().map_or(Ok(()), |own| store.remove(own));
-                    removed.map_err(|error| failed("remove the folders of", &process.program, error))?;
-                }
+                process.as_ref().inspect(|process| process.join());
                 // The run's own folder waits for its next trial; it goes with the engine.
                 let run = cgroup.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
-                Ok(control.remove_within(&cgroup, &run)?)
+                control.remove_within(&cgroup, &run)?;
+                let own = process.as_ref().and_then(|process| process.own.as_deref());
+                own.map_or(Ok(()), |own| store.remove(own).map_err(|error| failed("remove the folders of", &id, error)))
             })
             .await
         })
