@@ -17,6 +17,8 @@ mod layers;
 mod machine;
 mod manifests;
 mod native;
+mod native_exec;
+mod native_volumes;
 mod pack;
 mod page;
 mod parsers;
