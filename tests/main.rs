@@ -7,6 +7,7 @@ mod charts;
 mod cli;
 mod docker_endpoint;
 mod docker_faults;
+mod docker_stack;
 mod doctor;
 mod engine_conformance;
 mod engine_conformance_docker;
