@@ -6,6 +6,7 @@
 //!
 //! Problems list what made the output not ok first, then what to beware of.
 
+mod constants;
 mod csv_table;
 mod dd;
 mod declared;

@@ -6,22 +6,17 @@
 
 mod summary;
 
+use super::constants::{HIGHER, LOWER, info};
 use super::plain_text::quoted;
 use super::reading::Reading;
 use super::{Parser, ToolOutput};
 use crate::model::catalog::ParserInfo;
-use crate::model::metric::{Better, MetricInfo, Parsed, Unit};
+use crate::model::metric::{MetricInfo, Parsed, Unit};
 use summary::Summary;
 
 /// The parser of `sysbench`.
 pub(super) struct Sysbench;
 
-const fn info(name: &'static str, unit: &'static str, better: Option<Better>, about: &'static str) -> MetricInfo {
-    MetricInfo { name, unit, better, about }
-}
-
-const HIGHER: Option<Better> = Some(Better::Higher);
-const LOWER: Option<Better> = Some(Better::Lower);
 const PERCENTILE: &str =
     "that percentile of the latency of an event, interpolated by sysbench in a histogram; named after the line, which follows --percentile";
 
