@@ -1,5 +1,6 @@
 //! Every saved output of every tool with what it must yield, taken from the file by eye; declared extraction; and damage.
 
+mod ab;
 mod damage;
 mod dd;
 mod declared;

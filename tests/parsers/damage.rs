@@ -6,7 +6,8 @@ use shakedown::model::metric::Unit;
 use shakedown::model::spec::{Extraction, ParseSpec, Pick, Stream};
 
 const CASES: u64 = 20_000;
-const TOOLS: [&str; 3] = ["time", "dd", "sysbench"];
+/// Every parser, and the folder of its saved outputs.
+pub(super) const TOOLS: [&str; 4] = ["ab", "time", "dd", "sysbench"];
 
 /// Marsaglia's xorshift with 64 bits: small, and the same everywhere.
 struct Dice(u64);
@@ -84,9 +85,11 @@ fn numbers(text: &[u8]) -> Vec<f64> {
         }
         let number = String::from_utf8_lossy(&text[start..at]);
         found.push(number.replace(',', ".").parse().expect("digits"));
-        // A comma may also stand between two numbers.
-        found
-            .extend(number.split_once(',').into_iter().flat_map(|(left, right)| [left, right]).filter_map(|part| part.parse::<f64>().ok()));
+        // A comma may also stand between two numbers, of which the second may have decimals.
+        if let Some(comma) = number.find(',') {
+            found.push(number[..comma].parse().expect("digits"));
+            at = start + comma + 1;
+        }
     }
     found
 }

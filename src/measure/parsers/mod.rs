@@ -6,6 +6,7 @@
 //!
 //! Problems list what made the output not ok first, then what to beware of.
 
+mod ab;
 mod constants;
 mod csv_table;
 mod dd;
@@ -44,7 +45,7 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&dd::Dd, &sysbench::Sysbench, &time::Time];
+pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &sysbench::Sysbench, &time::Time];
 
 /// The parser of that name.
 #[must_use]
