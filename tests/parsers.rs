@@ -7,6 +7,7 @@ mod declared;
 mod registry;
 mod sysbench;
 mod time;
+mod wrk;
 
 use shakedown::measure::parsers::{ToolOutput, find};
 use shakedown::model::metric::Parsed;

@@ -986,6 +986,7 @@ fn reports_that_must_not_be_believed() {
         (REPORT.replace("Total:         10   20", "Total:         30   20"), Some(contradiction)),
         (without("Failed requests"), Some(cut)),
         (without("Total:"), Some(cut)),
+        (REPORT.replace("HTML transferred", "Non-2xx responses:      1O0\nHTML transferred"), Some(cut)),
         (without("Transfer rate"), Some(cut)),
         (REPORT[..REPORT.find("  50%").expect("the percentiles")].to_owned(), Some(cut)),
         (REPORT[..REPORT.find(" [#/sec]").expect("the rate")].to_owned(), Some(cut)),

@@ -11,7 +11,7 @@
 mod report;
 
 use super::constants::{HIGHER, LOWER, info};
-use super::plain_text::quoted;
+use super::plain_text::{pieces, quoted};
 use super::reading::Reading;
 use super::{Parser, ToolOutput};
 use crate::model::catalog::ParserInfo;
@@ -86,7 +86,9 @@ impl Parser for Ab {
 
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed {
         let mut reading = Reading::default();
-        let mut reports = Report::read_all(&output.both());
+        let text = output.both();
+        let mut reports: Vec<Report> =
+            pieces(&text, |line| line.starts_with("This is ApacheBench, ")).into_iter().map(Report::read).collect();
         let several = reports.iter().filter(|report| report.is_there()).count() > 1;
         match reports.pop() {
             Some(report) => tell(&report, &mut reading),

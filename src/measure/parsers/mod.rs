@@ -18,6 +18,7 @@ mod reading;
 mod repeated_keys;
 mod sysbench;
 mod time;
+mod wrk;
 
 use crate::model::catalog::ParserInfo;
 use crate::model::diagnostic::suggestion;
@@ -45,7 +46,7 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &sysbench::Sysbench, &time::Time];
+pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
 
 /// The parser of that name.
 #[must_use]

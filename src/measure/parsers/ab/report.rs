@@ -49,6 +49,8 @@ pub(super) struct Report {
     rows: Vec<(&'static str, Row)>,
     /// The heading of the percentiles was printed.
     percentiles_begun: bool,
+    /// A line of errors does not have its form: nothing may be taken for none.
+    torn: bool,
 }
 
 const PHASES: [&str; 3] = ["connect", "processing", "waiting"];
@@ -67,28 +69,19 @@ static FINE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d{1,3}),(\d+\.\d{3}
 /// A library call that failed; it stands behind `(be patient)...`.
 static CALL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\bapr_\w+(?:\(\))?: .+ \(\d+\)$"));
 static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"^(?:\S*/)?ab: .+$|^Total of \d+ requests completed$|^Test aborted after \d+ failures$|^\S*sh: .*\bab: not found$")
+    pattern(
+        r"^(?:\S*/)?ab: .+$|^Total of \d+ requests completed$|^Test aborted after \d+ failures$|^\S*sh: .*\bab: (?:command )?not found$",
+    )
 });
 
 impl Report {
-    /// The reports of a text, one per banner; what stands before the first belongs to the first.
-    pub(super) fn read_all(text: &str) -> Vec<Self> {
-        let mut reports = vec![Self::default()];
-        let mut banners = 0;
+    pub(super) fn read(text: &str) -> Self {
+        let mut report = Self::default();
         for line in text.lines().map(str::trim) {
-            let banner = line.starts_with("This is ApacheBench, ");
-            banners += usize::from(banner);
-            if banner && banners > 1 {
-                reports.push(Self::default());
-            }
-            if let Some(report) = reports.last_mut() {
-                report.line(line);
-            }
+            report.line(line);
         }
-        for report in &mut reports {
-            report.keep_whole_table();
-        }
-        reports
+        report.keep_whole_table();
+        report
     }
 
     /// Whether there is a report at all.
@@ -101,7 +94,7 @@ impl Report {
         let counts = [self.complete, self.failed, self.duration, self.bytes, self.rate, self.bytes_per_second];
         let times = self.complete == Some(0.0) || self.row("total").is_some() && self.time_per_request.is_some();
         // A quotation may lack a line of the percentiles, but a heading without any was cut.
-        counts.iter().all(Option::is_some) && times && self.percentiles_begun != self.percentiles.is_empty()
+        !self.torn && counts.iter().all(Option::is_some) && times && self.percentiles_begun != self.percentiles.is_empty()
     }
 
     /// Rate, requests and time are printed with few digits: they differ by a rounding, not by a twentieth.
@@ -170,6 +163,8 @@ impl Report {
             self.complaints.push(line.to_owned());
         } else if line.starts_with("WARNING: The median and mean") || line.starts_with("ERROR: The median and mean") {
             self.warnings.push(line.to_owned());
+        } else if ["(Connect:", "Write errors", "Non-2xx"].iter().any(|start| line.starts_with(start)) {
+            self.torn = true;
         }
     }
 
