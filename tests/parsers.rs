@@ -4,6 +4,7 @@ mod ab;
 mod damage;
 mod dd;
 mod declared;
+mod fio;
 mod registry;
 mod sysbench;
 mod time;

@@ -11,6 +11,7 @@ mod constants;
 mod csv_table;
 mod dd;
 mod declared;
+mod fio;
 mod last_json;
 mod number;
 mod plain_text;
@@ -46,7 +47,7 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
+pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
 
 /// The parser of that name.
 #[must_use]
