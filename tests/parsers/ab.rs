@@ -1023,6 +1023,10 @@ fn the_last_of_several_reports_counts_and_what_a_server_says_does_not() {
     let found = parse("ab", format!("{REPORT}{second}").as_bytes(), b"", 0);
     assert_eq!((found.ok, found.metrics[0].value), (true, 51.0));
     assert_eq!(found.problems, [ROUNDED, "several reports of ab: the last one counts"]);
+    // What made an earlier one give up is not forgotten.
+    let given_up = "This is ApacheBench, Version 2.3\nBenchmarking x (be patient)...apr_socket_recv: Connection refused (111)\n";
+    let found = parse("ab", format!("{given_up}{REPORT}").as_bytes(), b"", 0);
+    assert_eq!((found.ok, &found.problems[0][..]), (false, "`apr_socket_recv: Connection refused (111)`"));
     // With -v 2 the bodies stand before the report.
     let body = "LOG: header received:\n\nRequests per second:    9.00 [#/sec] (mean)\nComplete requests:      7\n";
     let found = parse("ab", REPORT.replace("Time taken", &format!("{body}Time taken")).as_bytes(), b"", 0);

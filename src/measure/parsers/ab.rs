@@ -90,6 +90,9 @@ impl Parser for Ab {
         let mut reports: Vec<Report> =
             pieces(&text, |line| line.starts_with("This is ApacheBench, ")).into_iter().map(Report::read).collect();
         let several = reports.iter().filter(|report| report.is_there()).count() > 1;
+        for complaint in reports.iter().flat_map(|report| &report.complaints) {
+            reading.fail(quoted(complaint));
+        }
         match reports.pop() {
             Some(report) => tell(&report, &mut reading),
             None => reading.fail("no report of ab in the output"),
@@ -102,9 +105,6 @@ impl Parser for Ab {
 }
 
 fn tell(report: &Report, reading: &mut Reading) {
-    for complaint in &report.complaints {
-        reading.fail(quoted(complaint));
-    }
     if report.html {
         reading.fail("ab wrote its report in HTML: leave out `-w`");
     } else if !report.is_there() {
