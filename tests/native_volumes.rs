@@ -241,6 +241,16 @@ async fn what_cannot_be_mounted_is_refused_and_leaves_nothing() {
     let late = [
         (with(MountSource::Volume("shakedown-never-made".into()), "/srv"), "no volume `shakedown-never-made`"),
         (with(MountSource::Volume("../units".into()), "/srv"), "no volume `../units`"),
+        (
+            UnitSpec {
+                volumes: vec![
+                    mount(MountSource::Anonymous, "/srv", false),
+                    mount(MountSource::Volume("shakedown-never-made".into()), "/opt", false),
+                ],
+                ..shell("true")
+            },
+            "no volume `shakedown-never-made`",
+        ),
         (with(bind("relative"), "/srv"), "`relative` is no absolute path"),
         (UnitSpec { files: vec![copied(Path::new("relative"), "/srv/x")], ..shell("true") }, "`relative` is no absolute path"),
     ];
