@@ -13,6 +13,7 @@ mod job;
 mod open;
 mod parse;
 mod plan;
+mod planned;
 mod report;
 mod run;
 mod show;
