@@ -9,6 +9,7 @@ use shakedown::model::metric::{Better, Observation, Unit};
 use shakedown::model::outcome::{Outcome, Phase};
 use shakedown::model::plan::primer_id;
 use shakedown::model::results::Results;
+use shakedown::report::answers;
 use shakedown::report::page::{ChartRef, PageError, page};
 use std::error::Error;
 
@@ -109,6 +110,9 @@ fn engine_starts_are_what_a_page_counts_where_engines_differ() {
     {
         assert!(enough.contains(said), "{said}\n{enough}");
     }
+    let plain = answers(&drivers(3), &analyse(&drivers(3)));
+    assert!(plain[0].contains("n = 3 engine starts): undecided; insufficient engine starts: 3 of 5;"), "{plain:?}");
+    assert_eq!(plain.len(), 3, "nothing is advised twice: {plain:?}");
     assert!(!enough.to_lowercase().contains("insufficient"), "{enough}");
 }
 
