@@ -1,12 +1,15 @@
 //! The page of a report: a whole one, hostile texts, and templates of other people.
 
+use crate::analyse::starts::{hosted, private};
 use crate::analyse::{add_metric, add_run, add_variant, fail, results, row};
 use shakedown::analyse::analyse;
 use shakedown::model::estimate::Analysis;
 use shakedown::model::event::Attested;
 use shakedown::model::metric::{Better, Observation, Unit};
-use shakedown::model::outcome::Phase;
+use shakedown::model::outcome::{Outcome, Phase};
+use shakedown::model::plan::primer_id;
 use shakedown::model::results::Results;
+use shakedown::report::answers;
 use shakedown::report::page::{ChartRef, PageError, page};
 use std::error::Error;
 
@@ -59,6 +62,58 @@ fn a_whole_page_reads_like_this() {
     let made = page(&results, &analysis, &charts(), None).expect("a page");
     assert_eq!(page(&results, &analysis, &charts(), None).expect("a page"), made);
     snapbox::assert_data_eq!(made, snapbox::file!["pages/cpus.md"].raw());
+}
+
+/// Six blocks on three storage drivers, the copy of the baseline on an engine of its own.
+fn drivers(starts: u32) -> Results {
+    let base = [3.41, 3.44, 3.40, 3.52, 3.47, 3.43];
+    let noise = [1.0, 1.004, 0.997, 1.002, 0.999, 1.003];
+    let scaled = |by: f64| base.iter().zip(noise).map(|(b, e)| b * e * by).collect::<Vec<f64>>();
+    let (slow, same) = (scaled(1.31), scaled(1.0));
+    let mut results = results("driver", "wall", Unit::SECOND, Better::Lower, &[("overlay2", &base), ("vfs", &slow), ("cpus", &same)]);
+    let copy = add_variant(&mut results, "overlay2#aa", &["workload"]);
+    for (block, value) in (1..).zip(&same) {
+        let row = row(&results, copy, block, &[("wall", *value)]);
+        results.rows.push(row);
+    }
+    hosted(&mut results, &[private("overlay2"), private("vfs"), private("overlay2"), private("overlay2")], starts, 6);
+    let mut primer = results.rows[0].clone();
+    primer.row.trial = primer_id(&primer.row.trial);
+    primer.row.outcome = Outcome::Primer;
+    results.rows.insert(0, primer);
+    results
+}
+
+#[test]
+fn engine_starts_are_what_a_page_counts_where_engines_differ() {
+    let made = |starts: u32| {
+        let results = drivers(starts);
+        page(&results, &analyse(&results), &[], None).expect("a page")
+    };
+    let (few, enough) = (made(3), made(6));
+    for said in [
+        "- Insufficient engine starts (3 of 5): no verdict on `driver=vfs`, of another engine than the baseline;",
+        "n = 3 engine starts): **undecided**; insufficient engine starts: 3 of 5; so few reliably show only a difference of",
+        "- A/A control: a second copy of the baseline is 1.0008 times the baseline (0.9977 to 1.0040, n = 3 engine starts); insufficient engine \
+         starts: 3 of 5; so few",
+        "| 3 engine starts | < 0.0001 | undecided (insufficient engine starts: 3 of 5) |",
+        "| 6 | 0.48 | **equivalent** |",
+        "as A/A control, on an engine that is started for it alone: what",
+        "10 blocks under 3 starts of each private engine, seed 7.",
+        "a trial was measured and thrown away (`primer` in trials.csv)",
+        "the engine start is what is repeated: the logarithms of its blocks are averaged first",
+    ] {
+        assert!(few.contains(said), "{said}\n{few}");
+    }
+    for said in
+        ["n = 6 engine starts): **different (worse)**", "| 6 engine starts | < 0.0001 | **different** (worse) |", "under 6 starts of each"]
+    {
+        assert!(enough.contains(said), "{said}\n{enough}");
+    }
+    let plain = answers(&drivers(3), &analyse(&drivers(3)));
+    assert!(plain[0].contains("n = 3 engine starts): undecided; insufficient engine starts: 3 of 5;"), "{plain:?}");
+    assert_eq!(plain.len(), 3, "nothing is advised twice: {plain:?}");
+    assert!(!enough.to_lowercase().contains("insufficient"), "{enough}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The CSV files: exact bytes of a small case, and awkward texts that must read back.
 
+use crate::analyse::starts::{hosted, private};
 use crate::analyse::{add_metric, add_variant, fail, results, row};
 use shakedown::analyse::analyse;
 use shakedown::model::metric::{Better, Observation, Unit};
-use shakedown::model::outcome::Phase;
-use shakedown::model::plan::FactorSummary;
+use shakedown::model::outcome::{Outcome, Phase};
+use shakedown::model::plan::{FactorSummary, primer_id};
 use shakedown::model::results::Results;
 use shakedown::report::tables::{effects_csv, factors_csv, metrics_csv, summary_csv, trials_csv};
 
@@ -26,6 +27,25 @@ fn small() -> Results {
 
 fn lines(bytes: &[u8]) -> String {
     std::str::from_utf8(bytes).expect("UTF-8").to_owned()
+}
+
+#[test]
+fn primers_and_too_few_engine_starts_are_told() {
+    let mut results = results("driver", "wall", Unit::SECOND, Better::Lower, &[("overlay2", &[2.0, 4.0]), ("vfs", &[4.0, 10.0])]);
+    hosted(&mut results, &[private("overlay2"), private("vfs")], 2, 2);
+    let mut primer = results.rows[0].clone();
+    primer.row.trial = primer_id(&primer.row.trial);
+    primer.row.outcome = Outcome::Primer;
+    results.rows.insert(0, primer);
+    let analysis = analyse(&results);
+    let effects = lines(&effects_csv(&results, &analysis));
+    let row = effects.lines().nth(1).expect("row");
+    assert!(row.starts_with("driver=vfs,vfs,wall,driver=overlay2,2,2.236067977"), "{row}");
+    assert!(row.ends_with(",\"undecided, insufficient engine starts\""), "{row}");
+    let trials = lines(&trials_csv(&results));
+    assert_eq!(trials.lines().nth(1), Some("2026-01-01-box-aaaa,b1p1-primer,driver=overlay2,1,1,1,primer,,,,overlay2,2"));
+    assert!(lines(&summary_csv(&results, &analysis)).contains("driver=overlay2,overlay2,wall,s,2,3,"), "the primer is no observation");
+    assert!(lines(&factors_csv(&results)).contains(",overlay2,true,1,2\n"), "nor a trial");
 }
 
 #[test]

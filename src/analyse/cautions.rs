@@ -173,8 +173,8 @@ fn few_starts(results: &Results, starts: usize, variants: &[usize]) -> String {
         "measure more blocks, each with starts of its own".to_owned()
     };
     format!(
-        "insufficient engine starts ({starts} of {ENOUGH_ENGINE_STARTS}): no verdict on {}, whose engine is another one than the \
-         baseline's: no two starts of an engine are alike, and trials under one start do not show by how much; {help}",
+        "insufficient engine starts ({starts} of {ENOUGH_ENGINE_STARTS}): no verdict on {}, of another engine than the baseline; no two \
+         starts of an engine are alike, and trials under one start cannot show by how much; {help}",
         named(results, variants)
     )
 }

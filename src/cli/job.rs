@@ -54,7 +54,7 @@ pub fn failure(error: &ExecuteError) -> u8 {
 pub fn job(opened: &open::Opened, variants: Vec<JobVariant>, plan: &SavedPlan, before: Option<&RunRecord>, run: String, keep: bool) -> Job {
     let rows = before.map(last_rows).unwrap_or_default();
     let attempts = opened.experiment.limits.attempts;
-    let blocks = plan.trials.iter().map(|[block, ..]| *block).max().unwrap_or(0);
+    let blocks = plan.blocks();
     let start = |block: u32, variant: u32| {
         let private = variants.get(variant as usize).is_some_and(|variant| variant.spec.engine.private.is_some());
         private.then(|| engine_start(&plan.design, variants.iter().map(|variant| &variant.spec.engine), block, blocks))

@@ -15,6 +15,7 @@ mod job;
 mod open;
 mod parse;
 mod plan;
+mod planned;
 mod report;
 mod run;
 mod show;

@@ -1,6 +1,6 @@
 //! Progress: a bar with the time left on a terminal, one line per finished trial elsewhere, JSON for machines. All on stderr.
 
-use super::plan::show_time;
+use super::planned::show_time;
 use super::talk;
 use crate::execute::{Observer, Progress};
 use crate::model::event::{Event, TOO_SHORT, TrialRow};

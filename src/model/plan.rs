@@ -198,6 +198,12 @@ pub struct SavedPlan {
 }
 
 impl SavedPlan {
+    /// How many blocks its trials span.
+    #[must_use]
+    pub fn blocks(&self) -> u32 {
+        self.trials.iter().map(|[block, ..]| *block).max().unwrap_or(0)
+    }
+
     /// The design that rows are shown under.
     #[must_use]
     pub fn presented(&self) -> super::event::Presented {

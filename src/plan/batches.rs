@@ -1,8 +1,12 @@
-//! Which variants share an engine, and so a batch in each block.
+//! Which variants share an engine, and so a batch in each block; and whether engines are started often enough.
 
 use super::order::Group;
+use crate::model::diagnostic::Diagnostic;
+use crate::model::estimate::ENOUGH_ENGINE_STARTS;
+use crate::model::experiment::Design;
 use crate::model::plan::copy_has_its_own_engine;
 use crate::model::spec::EngineSpec;
+use crate::model::tree::Span;
 use std::collections::HashMap;
 
 /// Groups the variants by engine, in order of first appearance; only those that run at all. `engines` are those of the variants
@@ -22,4 +26,18 @@ pub fn groups(engines: &[EngineSpec], baseline: usize, needs: &[u32]) -> Vec<Gro
         groups[group].variants.push(variant as u32);
     }
     groups
+}
+
+/// A warning where engines are compared over too few starts for a verdict: over `blocks` blocks in all, earlier runs' among them.
+#[must_use]
+pub fn few_engine_starts(design: &Design, blocks: u32, engines: &[EngineSpec], baseline: usize) -> Option<Diagnostic> {
+    let started = |engine: &EngineSpec| engine.private.is_some() || engines[baseline].private.is_some();
+    let compared = engines.iter().any(|engine| *engine != engines[baseline] && started(engine));
+    let starts = design.engine_start(blocks, blocks) as usize;
+    (compared && starts < ENOUGH_ENGINE_STARTS).then(|| {
+        let times = if starts == 1 { "once".to_owned() } else { format!("{starts} times") };
+        let message = format!("each private engine is started {times}: there will be no verdict about what differs by its engine");
+        Diagnostic::warning(Span::default(), message)
+            .help(format!("{ENOUGH_ENGINE_STARTS} starts are the least: raise `design.engine_starts`, or `design.blocks`"))
+    })
 }

@@ -20,11 +20,9 @@ pub mod variants;
 
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
-use crate::model::estimate::ENOUGH_ENGINE_STARTS;
-use crate::model::experiment::{Design, Experiment, Factor, Problems, RuleKind};
+use crate::model::experiment::{Experiment, Factor, Problems, RuleKind};
 use crate::model::facts::HostFacts;
 use crate::model::plan::{AA_SUFFIX, FactorSummary, Plan, Reason, Variant, VariantHistory, engine_start};
-use crate::model::spec::EngineSpec;
 use std::collections::BTreeMap;
 use variants::Binder;
 
@@ -87,9 +85,9 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
     let needs = reasons::decide(&mut variants, baseline, blocks, &selected, history, options.fresh);
     let content = identity::content(experiment, blocks, &variants);
     let seed = experiment.design.seed.unwrap_or_else(|| identity::seed(&content)).wrapping_add(options.earlier_runs);
-    warnings.extend(few_engine_starts(&experiment.design, blocks, &engines, baseline));
     let groups = batches::groups(&engines, baseline, &needs);
     let planned_blocks = needs.iter().copied().max().unwrap_or(0);
+    warnings.extend(batches::few_engine_starts(&experiment.design, blocks, &engines, baseline).filter(|_| planned_blocks > 0));
     let trials = order::order(&groups, planned_blocks, seed, &|variant, block| needs[variant as usize] >= block);
     let factors: Vec<FactorSummary> = experiment
         .factors
@@ -98,7 +96,6 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
         .collect();
     let digest = identity::digest(&content, &factors);
     let private = variants.iter().zip(&needs).any(|(variant, needs)| variant.private && *needs > 0);
-    let starts = 1..=(if private { planned_blocks } else { 0 });
     let plan = Plan {
         experiment: experiment.name.clone(),
         digest,
@@ -108,7 +105,10 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
         baseline,
         trials,
         blocks: planned_blocks,
-        engine_starts: starts.map(|block| engine_start(&experiment.design, engines.iter(), block, planned_blocks)).collect(),
+        engine_starts: (1..=planned_blocks)
+            .filter(|_| private)
+            .map(|block| engine_start(&experiment.design, engines.iter(), block, planned_blocks))
+            .collect(),
     };
     Ok(Planned { plan, binder, warnings })
 }
@@ -196,19 +196,6 @@ fn baseline(
             Ok(0)
         }
     }
-}
-
-/// That settings of engines are compared over too few of their starts to reach a verdict, if so.
-fn few_engine_starts(design: &Design, blocks: u32, engines: &[EngineSpec], baseline: usize) -> Option<Diagnostic> {
-    let started = |engine: &EngineSpec| engine.private.is_some() || engines[baseline].private.is_some();
-    let compared = engines.iter().any(|engine| *engine != engines[baseline] && started(engine));
-    let starts = design.engine_start(blocks, blocks) as usize;
-    (compared && starts < ENOUGH_ENGINE_STARTS).then(|| {
-        let times = if starts == 1 { "once".to_owned() } else { format!("{starts} times") };
-        let message = format!("each private engine is started {times}: there will be no verdict about what differs by its engine");
-        Diagnostic::warning(crate::model::tree::Span::default(), message)
-            .help(format!("{ENOUGH_ENGINE_STARTS} starts are the least: raise `design.engine_starts`, or `design.blocks`"))
-    })
 }
 
 /// Which variants `--only` keeps; all without it.

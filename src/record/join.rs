@@ -92,11 +92,10 @@ fn add_run<'d>(
         }
         results.rows.push(ResultRow { run: index, variant, superseded: false, row });
     }
-    let blocks = run.plan.trials.iter().map(|t| t[0]).max().unwrap_or(0);
     results.runs.push(RunSummary {
         run: run.folder.name(),
         seed: run.plan.seed,
-        blocks,
+        blocks: run.plan.blocks(),
         images: run.images,
         started,
         finished: run.finished,

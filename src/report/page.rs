@@ -58,7 +58,7 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
         other_levels,
         more_failures: more(all_failures, failures.len(), "failed trial", "in trials.csv"),
         failures,
-        method: templates::method(results),
+        method: templates::method(results, analysis),
         environments: templates::environments(results),
         more_attested: more(all_attested, attested.len(), "setting", "in the journals of the runs"),
         attested,

@@ -7,7 +7,7 @@ use shakedown::model::experiment::Design;
 use shakedown::model::plan::{Plan, Trial};
 use shakedown::model::private::{BACKING_BYTES, Backing, Filesystem, PrivateSpec};
 use shakedown::model::spec::EngineSpec;
-use shakedown::plan::batches::groups as groups_of;
+use shakedown::plan::batches::{few_engine_starts, groups as groups_of};
 use shakedown::plan::order::{Group, order};
 use shakedown::plan::{History, Options};
 use std::collections::{BTreeMap, HashSet};
@@ -154,6 +154,26 @@ fn the_copy_of_a_baseline_on_a_private_engine_has_one_of_its_own_where_engines_a
     assert_eq!(batches(&[overlay.clone(), overlay], 0, &[5; 3]), [vec![0, 1, 2]], "one engine, nothing of engines is compared");
     let other = EngineSpec { host: Some("tcp://other:2375".into()), private: None };
     assert_eq!(batches(&[plain, other], 0, &[5; 3]), [vec![0, 2], vec![1]], "as ever");
+}
+
+#[test]
+fn too_few_engine_starts_are_told_before_anything_runs() {
+    let (overlay, btrfs, plain) = (private("overlay2"), private("btrfs"), EngineSpec::default());
+    let told = |engines: &[EngineSpec], starts: Option<u32>, blocks: u32| {
+        let design = Design { engine_starts: starts, ..Design::default() };
+        few_engine_starts(&design, blocks, engines, 0).map(|warning| warning.message)
+    };
+    let said =
+        |times: &str| Some(format!("each private engine is started {times}: there will be no verdict about what differs by its engine"));
+    let two = [overlay.clone(), btrfs.clone()];
+    assert_eq!(told(&two, None, 4), said("4 times"));
+    assert_eq!(told(&two, Some(1), 10), said("once"));
+    assert_eq!(told(&two, None, 5), None);
+    assert_eq!(told(&two, Some(5), 10), None);
+    assert_eq!(told(&[plain.clone(), btrfs], Some(3), 10), said("3 times"));
+    assert_eq!(told(&[overlay.clone(), overlay], Some(1), 10), None, "nothing of engines is compared");
+    let other = EngineSpec { host: Some("tcp://other:2375".into()), private: None };
+    assert_eq!(told(&[plain, other], Some(1), 10), None);
 }
 
 #[test]

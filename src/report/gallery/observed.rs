@@ -1,7 +1,7 @@
 //! The trials, levels and ratios of the metrics that are drawn, read once from the results.
 
 use crate::analyse::too_short;
-use crate::model::estimate::{Analysis, Comparison, Estimate, Subject};
+use crate::model::estimate::{Analysis, Comparison, ENOUGH_ENGINE_STARTS, Estimate, Subject};
 use crate::model::outcome::Outcome;
 use crate::model::results::Results;
 use crate::report::charts::Point;
@@ -71,7 +71,11 @@ fn written(comparison: Option<&Comparison>) -> String {
     let Some(comparison) = comparison else { return String::new() };
     let effect = &comparison.effect;
     let ratio = number::ratio(effect.ratio, [effect.low, effect.high]).0;
-    if comparison.too_short { format!("{ratio} (too short)") } else { ratio }
+    match comparison.lacks_engine_starts() {
+        _ if comparison.too_short => format!("{ratio} (too short)"),
+        Some(starts) => format!("{ratio} ({starts} of {ENOUGH_ENGINE_STARTS} engine starts)"),
+        None => ratio,
+    }
 }
 
 fn source(results: &Results, counted: usize, clean: usize, short: bool) -> String {

@@ -7,7 +7,8 @@ use crate::model::results::Results;
 
 /// One row per comparison. `baseline` is the variant below the line, or, for two workloads of the same trials, the metric below it;
 /// `low` and `high` are the plain 95 % interval; `p_adjusted` is empty outside a family (the A/A control) and without a test. A verdict on
-/// windows that are too short says so, and is never just `different`.
+/// windows that are too short says so, and is never just `different`; without a verdict for want of engine starts it is
+/// `undecided, insufficient engine starts`. `n` counts engine starts where engines are compared.
 #[must_use]
 pub fn effects_csv(results: &Results, analysis: &Analysis) -> Vec<u8> {
     let mut table = Table::new(&columns::header(&["variant"], &columns::factors(results), &columns::EFFECTS));
@@ -41,6 +42,9 @@ fn row(results: &Results, comparison: &Comparison) -> Option<Vec<String>> {
 
 fn verdict(comparison: &Comparison) -> String {
     let verdict = comparison.effect.verdict;
+    if comparison.lacks_engine_starts().is_some() {
+        return format!("{}, insufficient engine starts", verdict.words());
+    }
     let doubted = comparison.too_short && verdict != Verdict::Undecided;
     if doubted { format!("{}, too short", verdict.words()) } else { verdict.words().to_owned() }
 }

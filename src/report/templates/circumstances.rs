@@ -3,12 +3,14 @@
 use super::markdown::{code, link, shell, text};
 use super::number;
 use super::view::{DataFile, Environment, Fact, FailedTrial, Setting};
+use crate::model::estimate::{Analysis, Comparison, ENOUGH_ENGINE_STARTS, Subject};
 use crate::model::event::Attested;
 use crate::model::facts::EngineFacts;
 use crate::model::metric::Unit;
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{Results, RunSummary};
+use std::collections::BTreeSet;
 
 /// Most failed trials, and most settings, that a page lists.
 const MOST_ROWS: usize = 50;
@@ -39,26 +41,40 @@ fn shortened(reason: &str) -> String {
 }
 
 /// How it was measured.
-pub(in crate::report) fn method(results: &Results) -> Vec<String> {
+pub(in crate::report) fn method(results: &Results, analysis: &Analysis) -> Vec<String> {
     let compared = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count();
     let runs = if compared == 1 { "the one variant".to_owned() } else { format!("each of the {compared} variants") };
     let mut said = vec![format!(
         "A block runs {runs} once, in an order shuffled from the run's seed and saved before the first trial; a trial is one execution \
          in fresh containers or processes."
     )];
+    let counted = |comparison: &&Comparison| comparison.engine_starts.is_some();
+    let by_starts: Vec<&Comparison> = analysis.comparisons.iter().filter(counted).collect();
     if compared < results.variants.len() {
-        said.push("A second copy of the baseline runs in every block as A/A control: what differs there is noise.".to_owned());
+        let is_copy = |c: &&Comparison| matches!(c.subject, Subject::Variant(v) if results.variants[v].id.ends_with(AA_SUFFIX));
+        let engine = if by_starts.iter().any(is_copy) { ", on an engine that is started for it alone" } else { "" };
+        said.push(format!("A second copy of the baseline runs in every block as A/A control{engine}: what differs there is noise."));
     }
-    said.extend(results.runs.iter().map(|run| {
+    said.extend(results.runs.iter().enumerate().map(|(index, run)| {
         let blocks = if run.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", run.blocks) };
         let end = if run.finished { "" } else { ", not finished" };
-        format!("Run {}: {blocks}, seed {}{end}.", code(&run.run), run.seed)
+        format!("Run {}: {blocks}{}, seed {}{end}.", code(&run.run), starts(results, index), run.seed)
     }));
+    if results.rows.iter().any(|row| row.row.is_primer()) {
+        said.push("Right after each start of an engine a trial was measured and thrown away (`primer` in trials.csv).".to_owned());
+    }
     let design = &results.design;
     said.push(
         "An effect is the geometric mean of the ratios within the blocks, with the 95 % interval of a paired t test on their logarithms."
             .to_owned(),
     );
+    if !by_starts.is_empty() {
+        said.push(format!(
+            "Where the two sides run on different engines, of which one at least is started for its setting, the engine start is what is \
+             repeated: the logarithms of its blocks are averaged first, the same t test is made of these means, and n counts starts. Fewer \
+             than {ENOUGH_ENGINE_STARTS} give no verdict."
+        ));
+    }
     said.push(format!(
         "Different: adjusted p of at most 0.05, called small when the ratio is less than {} from 1. Equivalent: the 90 % interval lies \
          within {}. Undecided is everything else, and never means the same.",
@@ -67,6 +83,16 @@ pub(in crate::report) fn method(results: &Results) -> Vec<String> {
     ));
     said.push("A level is a median with its 95 % order-statistic interval, which exists from 6 observations on.".to_owned());
     said
+}
+
+/// How often the private engines of a run were started for its blocks; nothing where there were none.
+fn starts(results: &Results, run: usize) -> String {
+    let of_run = results.rows.iter().filter(|row| row.run == run);
+    match of_run.filter_map(|row| row.row.engine_start).collect::<BTreeSet<u32>>().len() {
+        0 => String::new(),
+        1 => " under 1 start of each private engine".to_owned(),
+        starts => format!(" under {starts} starts of each private engine"),
+    }
 }
 
 /// The distinct environments, each with its runs.

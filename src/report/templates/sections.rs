@@ -3,6 +3,7 @@
 use super::markdown::{code, text};
 use super::number::{self, ABSENT, Scale};
 use super::sentences::{self, workload};
+use super::undecided;
 use super::view::{LevelLine, LevelTable, VerdictRow, VerdictTable};
 use crate::analyse::primary;
 use crate::model::estimate::{Analysis, Comparison, LevelRow, Subject, Verdict};
@@ -68,7 +69,10 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
     let verdict = match (comparison.too_short, effect.verdict, words.split_once(" (")) {
         (true, Verdict::Undecided, _) => "**too short** to trust".to_owned(),
         (true, ..) => format!("**too short** to trust: {words}"),
-        (false, Verdict::Undecided, _) => words,
+        (false, Verdict::Undecided, _) => match comparison.lacks_engine_starts() {
+            Some(starts) => format!("{words} ({})", undecided::insufficient(starts)),
+            None => words,
+        },
         (false, _, Some((verdict, better))) => format!("**{verdict}** ({better}"),
         (false, _, None) => format!("**{words}**"),
     };
@@ -79,7 +83,7 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
         ratio,
         interval: ends.map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{low} to {high}")),
         change: number::change(effect.ratio),
-        n: effect.n.to_string(),
+        n: sentences::replicates(comparison),
         p: effect.p_adjusted.map_or_else(|| ABSENT.to_owned(), number::probability),
         verdict,
     })

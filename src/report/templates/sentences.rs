@@ -79,7 +79,10 @@ fn alone(results: &Results, analysis: &Analysis, form: Form) -> Vec<String> {
 pub(in crate::report) fn advice(results: &Results, analysis: &Analysis) -> String {
     let open = |comparison: &&Comparison| {
         let few = (2..undecided::FEW_PAIRS).contains(&comparison.effect.n);
-        few && comparison.effect.verdict == Verdict::Undecided && !comparison.too_short && comparison.lost.is_none()
+        few && comparison.engine_starts.is_none()
+            && comparison.effect.verdict == Verdict::Undecided
+            && !comparison.too_short
+            && comparison.lost.is_none()
     };
     let most = answered(results, analysis).into_iter().filter(open).map(|comparison| comparison.effect.n).max();
     most.map_or_else(String::new, |n| format!("So few blocks (n = {n}) decide little: measure more, 10 are a good start."))
@@ -122,7 +125,7 @@ impl Speaker<'_> {
             }
             Subject::Workloads { variant, against } => self.of_workloads(*variant, &comparison.metric, against, metric, effect)?,
         };
-        let claim = format!("{claim} ({})", interval(effect));
+        let claim = format!("{claim} ({})", interval(comparison));
         let verdict = verdict(comparison, metric);
         if comparison.too_short {
             let alone =
@@ -193,10 +196,20 @@ fn times(effect: &Effect) -> String {
     format!("{} times", number::ratio(effect.ratio, [effect.low, effect.high]).0)
 }
 
-fn interval(effect: &Effect) -> String {
+fn interval(comparison: &Comparison) -> String {
+    let effect = &comparison.effect;
     match number::ratio(effect.ratio, [effect.low, effect.high]).1 {
-        Some([low, high]) => format!("{low} to {high}, n = {}", effect.n),
-        None => format!("n = {}", effect.n),
+        Some([low, high]) => format!("{low} to {high}, n = {}", replicates(comparison)),
+        None => format!("n = {}", replicates(comparison)),
+    }
+}
+
+/// The number of replicates, with what they are where that is not a block: `10`, `5 engine starts`.
+pub(super) fn replicates(comparison: &Comparison) -> String {
+    match comparison.engine_starts {
+        None => comparison.effect.n.to_string(),
+        Some(1) => "1 engine start".to_owned(),
+        Some(starts) => format!("{starts} engine starts"),
     }
 }
 
@@ -226,6 +239,7 @@ fn control(comparison: &Comparison) -> String {
     let as_it_should_be = "no difference between identical configurations was found, as it should be";
     let mut says = match (effect.verdict, comparison.lost) {
         (_, Some(blocks)) => undecided::lost(blocks),
+        _ if comparison.lacks_engine_starts().is_some() => undecided::why(comparison, 0.0, 1),
         (Verdict::Different | Verdict::DifferentSmall, None) => {
             "they are called different, so something other than the factors moves the numbers".to_owned()
         }
@@ -238,5 +252,5 @@ fn control(comparison: &Comparison) -> String {
     if comparison.too_short {
         says.push_str("; too short to trust");
     }
-    format!("A/A control: a second copy of the baseline is {} the baseline ({}); {says}", times(effect), interval(effect))
+    format!("A/A control: a second copy of the baseline is {} the baseline ({}); {says}", times(effect), interval(comparison))
 }

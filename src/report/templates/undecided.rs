@@ -2,7 +2,7 @@
 
 use super::number;
 use crate::analyse::{ALPHA, blocks_needed};
-use crate::model::estimate::{Comparison, Effect};
+use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Effect};
 
 /// More blocks than this nobody measures: then it is the noise that must shrink.
 const MOST_BLOCKS: usize = 200;
@@ -22,24 +22,47 @@ pub(super) fn why(comparison: &Comparison, target: f64, family: usize) -> String
     if let Some(blocks) = comparison.lost {
         return lost(blocks);
     }
+    if let Some(starts) = comparison.lacks_engine_starts() {
+        return few_starts(starts, effect);
+    }
     if effect.p_adjusted.is_some_and(|p| p <= ALPHA) {
         return "a caution forbids a verdict".to_owned();
     }
+    let unit = unit(comparison);
     let Some(detectable) = effect.detectable else {
         return match effect.n {
-            0 | 1 => "one block gives no interval",
-            _ => "no variation between blocks, which cannot be tested",
-        }
-        .to_owned();
+            0 | 1 => format!("one {unit} gives no interval"),
+            _ => format!("no variation between {unit}s, which cannot be tested"),
+        };
     };
     let found = if detectable >= FACTORS {
         format!("n = {} cannot reliably show anything smaller than {}", effect.n, size(detectable))
     } else {
         format!("only a difference of about {} would have been found in 4 of 5 such experiments", size(detectable))
     };
-    match advice(effect, target, family) {
+    match advice(effect, unit, target, family) {
         Some(advice) => format!("{found}; {advice}"),
         None => found,
+    }
+}
+
+/// What a replicate of a comparison is.
+pub(super) fn unit(comparison: &Comparison) -> &'static str {
+    if comparison.engine_starts.is_some() { "engine start" } else { "block" }
+}
+
+/// That there are too few engine starts for a verdict, in short: `insufficient engine starts: 3 of 5`.
+pub(super) fn insufficient(starts: usize) -> String {
+    format!("insufficient engine starts: {starts} of {ENOUGH_ENGINE_STARTS}")
+}
+
+/// Why so few engine starts give no verdict, and what they could have shown.
+fn few_starts(starts: usize, effect: &Effect) -> String {
+    let insufficient = insufficient(starts);
+    match effect.detectable {
+        None if starts < 2 => format!("{insufficient}; one start gives no interval"),
+        None => insufficient,
+        Some(detectable) => format!("{insufficient}; so few reliably show only a difference of {} and above", size(detectable)),
     }
 }
 
@@ -49,15 +72,15 @@ pub(super) fn lost((lost, all): (usize, usize)) -> String {
 }
 
 /// What would help; none with so few pairs that only more of them do, which is said once for all.
-fn advice(effect: &Effect, target: f64, family: usize) -> Option<String> {
+fn advice(effect: &Effect, unit: &str, target: f64, family: usize) -> Option<String> {
     if effect.n < FEW_PAIRS {
         return None;
     }
     let target_words = format!("a difference of {}", number::percent(target));
     Some(match blocks_needed(effect, target, family).map(round_up) {
-        Some(blocks) if blocks <= effect.n => "the difference that was found is smaller than that".to_owned(),
-        Some(blocks) if blocks <= MOST_BLOCKS => format!("{target_words} needs about {blocks} blocks"),
-        _ => format!("more blocks will not show {target_words} at this noise: make trials longer or the machine quieter"),
+        Some(needed) if needed <= effect.n => "the difference that was found is smaller than that".to_owned(),
+        Some(needed) if needed <= MOST_BLOCKS => format!("{target_words} needs about {needed} {unit}s"),
+        _ => format!("more {unit}s will not show {target_words} at this noise: make trials longer or the machine quieter"),
     })
 }
 
@@ -133,6 +156,23 @@ mod tests {
         }
         assert_eq!(why(&of(effect(1, 1.0, None)), 0.01, 1), "one block gives no interval");
         assert_eq!(why(&of(effect(3, 1.0, None)), 0.01, 1), "no variation between blocks, which cannot be tested");
+        let started = |effect: Effect| Comparison { engine_starts: Some(effect.n), ..of(effect) };
+        let table = [
+            (effect(1, 1.0, None), "insufficient engine starts: 1 of 5; one start gives no interval"),
+            (effect(2, 1.0, None), "insufficient engine starts: 2 of 5"),
+            (effect(4, 0.1, Some(0.18)), "insufficient engine starts: 4 of 5; so few reliably show only a difference of 18 % and above"),
+            (
+                effect(10, 0.02, Some(0.03)),
+                "only a difference of about 3 % would have been found in 4 of 5 such experiments; a difference of 1 % needs about 64 \
+                 engine starts",
+            ),
+            (effect(6, 1.0, None), "no variation between engine starts, which cannot be tested"),
+        ];
+        for (effect, said) in table {
+            assert_eq!(why(&started(effect), 0.01, 1), said);
+        }
+        let certain = Effect { p_adjusted: Some(0.01), ..effect(3, 0.1, Some(0.18)) };
+        assert!(why(&started(certain), 0.01, 1).starts_with("insufficient engine starts: 3 of 5"));
         let selected = Comparison { lost: Some((3, 10)), ..of(effect(7, 0.1, Some(0.18))) };
         assert!(why(&selected, 0.01, 1).starts_with("3 of 10 blocks have no ratio"));
     }
