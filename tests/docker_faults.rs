@@ -11,24 +11,26 @@ use tokio::net::{UnixListener, UnixStream};
 
 /// How the mock answers a request.
 #[derive(Debug, Clone, Copy)]
-enum Reply {
+pub enum Reply {
     /// A status and a JSON body.
     Json(u16, &'static str),
     /// A chunked stream that ends as it should.
     Stream(&'static [u8]),
     /// A chunked stream whose connection breaks off before its end.
     Torn(&'static [u8]),
+    /// The connection becomes a stream of bytes that ends.
+    Upgrade(&'static [u8]),
     /// The connection is closed without an answer.
     Reset,
     /// No answer ever.
     Hang,
 }
-use Reply::{Hang, Json, Reset, Stream, Torn};
+use Reply::{Hang, Json, Reset, Stream, Torn, Upgrade};
 
 /// A line of the script: method, end of the path without query, reply. A line is used up unless it is the last that fits.
-type Line = (&'static str, &'static str, Reply);
+pub type Line = (&'static str, &'static str, Reply);
 
-struct Mock {
+pub struct Mock {
     folder: tempfile::TempDir,
     seen: Arc<Mutex<Vec<String>>>,
     server: tokio::task::JoinHandle<()>,
@@ -43,7 +45,7 @@ impl Drop for Mock {
 const VERSION: Line = ("GET", "/version", Json(200, r#"{"Version":"9","ApiVersion":"1.43","MinAPIVersion":"1.12","Arch":"amd64"}"#));
 const INFO: Line =
     ("GET", "/info", Json(200, r#"{"NCPU":4,"MemTotal":1024,"Driver":"overlay2","CgroupDriver":"cgroupfs","DefaultRuntime":"runc"}"#));
-const GONE: Reply = Json(404, r#"{"message":"No such container"}"#);
+pub const GONE: Reply = Json(404, r#"{"message":"No such container"}"#);
 
 impl Mock {
     fn new(script: &[Line]) -> Self {
@@ -70,14 +72,14 @@ impl Mock {
         Docker::connect(Some(&format!("unix://{}/s", self.folder.path().display())), &env).await
     }
 
-    async fn engine(script: &[Line]) -> (Self, Docker) {
+    pub async fn engine(script: &[Line]) -> (Self, Docker) {
         let mock = Self::new(script);
         let engine = mock.connect().await.expect("connect");
         (mock, engine)
     }
 
     /// Requests so far, as `METHOD /path`, without those of connecting.
-    fn seen(&self) -> Vec<String> {
+    pub fn seen(&self) -> Vec<String> {
         self.seen.lock().expect("requests").iter().skip(2).cloned().collect()
     }
 }
@@ -99,6 +101,7 @@ async fn serve(mut stream: UnixStream, lines: Arc<Mutex<Vec<Line>>>, seen: Arc<M
         Json(status, body) => format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes(),
         Stream(body) => [STREAM, &chunk(body), b"0\r\n\r\n"].concat(),
         Torn(body) => [STREAM, &chunk(body), b"40\r\nhalf"].concat(),
+        Upgrade(body) => [b"HTTP/1.1 101 UPGRADED\r\nConnection: Upgrade\r\nUpgrade: tcp\r\n\r\n", body].concat(),
         Reset => return,
         Hang => return std::future::pending().await,
     };
@@ -129,24 +132,24 @@ async fn request(stream: &mut UnixStream) -> Option<(String, String)> {
     Some((method.to_owned(), target.split('?').next()?.to_owned()))
 }
 
-fn name() -> UnitName {
+pub fn name() -> UnitName {
     UnitName { run: "r".into(), experiment: "e".into(), trial: "t".into(), unit: "u".into() }
 }
 
-fn spec() -> UnitSpec {
+pub fn spec() -> UnitSpec {
     UnitSpec { image: Some(ImageSpec::Reference("x".into())), command: vec!["prog".into()], ..UnitSpec::bare(Place::Container) }
 }
 
-async fn create(engine: &Docker, spec: &UnitSpec) -> Result<Created, EngineError> {
+pub async fn create(engine: &Docker, spec: &UnitSpec) -> Result<Created, EngineError> {
     engine.create(&name(), spec, Some(&Image { reference: "sha256:1".into(), digest: "sha256:1".into() })).await
 }
 
-fn text<T: std::fmt::Debug>(result: Result<T, EngineError>) -> String {
+pub fn text<T: std::fmt::Debug>(result: Result<T, EngineError>) -> String {
     result.expect_err("a fault").to_string()
 }
 
-const CREATE: &str = "/containers/create";
-const CREATED: Reply = Json(201, r#"{"Id":"id1","Warnings":[]}"#);
+pub const CREATE: &str = "/containers/create";
+pub const CREATED: Reply = Json(201, r#"{"Id":"id1","Warnings":[]}"#);
 const CONFLICT: Reply = Json(409, r#"{"message":"Conflict. The container name is already in use"}"#);
 const BY_NAME: &str = "/containers/shakedown-r-t-u/json";
 
@@ -298,7 +301,7 @@ async fn a_program_that_cannot_be_executed_is_not_started() {
     }
 }
 
-fn unit() -> Created {
+pub fn unit() -> Created {
     Created { id: "id1".into(), cgroup: "c".into(), leaf: "c/id1".into() }
 }
 

@@ -8,6 +8,7 @@ mod cli;
 mod docker_endpoint;
 mod docker_faults;
 mod docker_stack;
+mod docker_stack_faults;
 mod engine_conformance;
 mod engine_conformance_docker;
 mod execute;
