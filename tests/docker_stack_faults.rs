@@ -1,7 +1,7 @@
 //! Faults of a daemon while a stack is made, looked at and cleared: nothing is left, nothing is taken for something else.
 
-use crate::docker_faults::Reply::{Hang, Json, Reset, Stream, Torn, Upgrade};
-use crate::docker_faults::{CREATE, CREATED, GONE, Line, Mock, create, name, spec, text, unit};
+use crate::docker_mock::Reply::{self, Hang, Json, Reset, Stream, Torn, Upgrade};
+use crate::docker_mock::{CREATE, CREATED, GONE, Line, Mock, create, name, spec, text, unit};
 use shakedown::engine::{Engine, EngineError, Furniture};
 use shakedown::model::spec::FileSpec;
 use shakedown::model::stack::{NetworkSpec, VolumeSpec};
@@ -17,7 +17,7 @@ fn volumes() -> [VolumeSpec; 1] {
 
 const NO_NETWORKS: Line = ("GET", "/networks", Json(200, "[]"));
 const NO_VOLUMES: Line = ("GET", "/volumes", Json(200, r#"{"Volumes":[],"Warnings":null}"#));
-const BOOM: crate::docker_faults::Reply = Json(500, r#"{"message":"boom"}"#);
+const BOOM: Reply = Json(500, r#"{"message":"boom"}"#);
 
 #[tokio::test]
 async fn a_network_that_is_refused_is_told_and_ends_the_furnishing() {
@@ -134,7 +134,7 @@ async fn a_look_that_fails_is_an_error() {
 }
 
 /// A command whose start is answered by `start`, and whose inspect by `state`.
-async fn executed(start: crate::docker_faults::Reply, state: &'static str) -> Result<(i64, Vec<u8>), EngineError> {
+async fn executed(start: Reply, state: &'static str) -> Result<(i64, Vec<u8>), EngineError> {
     let script = [
         ("POST", "/containers/id1/exec", Json(201, r#"{"Id":"e1"}"#)),
         ("POST", "/exec/e1/start", start),

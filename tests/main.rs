@@ -7,6 +7,8 @@ mod charts;
 mod cli;
 mod docker_endpoint;
 mod docker_faults;
+mod docker_mock;
+mod docker_networks;
 mod docker_stack;
 mod docker_stack_faults;
 mod engine_conformance;
