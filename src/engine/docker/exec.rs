@@ -49,10 +49,9 @@ async fn exit_code(docker: &Docker, id: &str, operation: &str) -> Result<i64, En
     let mut pause = FIRST_PAUSE;
     for _ in 0..LOOKS {
         let found = docker.client.inspect_exec(id).await.map_err(|error| failed(operation, &error))?;
-        if found.running == Some(false)
-            && let Some(code) = found.exit_code
-        {
-            return Ok(code);
+        if found.running == Some(false) {
+            let none = || EngineError::Call { operation: operation.to_owned(), reason: "the engine tells no exit code".to_owned() };
+            return found.exit_code.ok_or_else(none);
         }
         tokio::time::sleep(pause).await;
         pause *= 2;

@@ -1,11 +1,11 @@
 //! An existing daemon that speaks Docker's API, found the way the docker command finds it.
 //!
 //! `endpoint` says where the daemon is, `connect` agrees on an API version and learns what the daemon can do, `facts` tells it and
-//! `support` what it cannot, `image` and `build` make images ready, `furnish` makes networks and volumes, `create` and `attach`
-//! turn a spec into the daemon's configuration (pure), of which `make` makes a unit with its `files`, `lifecycle` runs it, `inspect` and `exec`
-//! look at one that runs, `neighbours` tells what else does, `output` reads what it wrote, `removal` removes and `sweep` finds what dead runs left. Nothing here
-//! needs more than podman's Docker API offers, too. It must not know trials, records or the measured window; control groups are
-//! [`super::control`]'s.
+//! `support` what it cannot; `image` and `build` make images ready, `furnish` makes networks and volumes. `create` and `attach`
+//! turn a spec into the daemon's configuration (pure), of which `make` makes a unit with its `files`; `lifecycle` runs it,
+//! `inspect` and `exec` look at it while it runs, `neighbours` tells what else does, and `output` reads what it wrote. `removal` removes, and `sweep` finds what dead
+//! runs left. Nothing here needs more than podman's Docker API offers, too. It must not know trials, records or the measured
+//! window; control groups are [`super::control`]'s.
 
 mod attach;
 mod build;

@@ -2,15 +2,18 @@
 //!
 //! The whole program can be tested behind it, failures in every phase included. Stamps are virtual. The script is a JSON
 //! list of [`Rule`]s; the first rule whose `match` occurs in a unit's command (words joined by blanks) and that is not used
-//! up decides at the unit's creation; without one the command ends at once with exit code 0 and no output.
+//! up decides at the unit's creation; without one the command ends at once with exit code 0 and no output. A command inside a unit
+//! follows the rules like a unit's. Networks and volumes are names that units must find and that trials must clear.
 
 mod script;
+mod stack;
 
-pub use script::{Rule, ScriptError, Step, Wait};
+pub use script::{Rule, ScriptError, Seen, Step, Wait};
 
-use super::{Boxed, Captured, Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use super::{Boxed, Captured, Created, Engine, EngineError, Executed, Exit, Furniture, Image, Output, Standing, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
+use stack::Stock;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,6 +29,9 @@ pub struct FakeEngine {
 struct State {
     rules: Vec<(Rule, usize)>,
     units: BTreeMap<String, Unit>,
+    /// How many units there were.
+    made: u8,
+    stock: Stock,
     calls: Vec<String>,
     clock_ns: i128,
 }
@@ -35,6 +41,7 @@ struct Unit {
     run: String,
     program: String,
     rule: Rule,
+    standing: Standing,
     started_ns: Option<i128>,
     removed: Arc<Notify>,
 }
@@ -55,10 +62,11 @@ impl FakeEngine {
         self.state().calls.clone()
     }
 
-    /// The ids of all units that were created and not removed.
+    /// The ids of all units that were created and not removed, then the names of networks and volumes that are there.
     #[must_use]
     pub fn live(&self) -> Vec<String> {
-        self.state().units.keys().cloned().collect()
+        let state = self.state();
+        state.units.keys().chain(state.stock.names()).cloned().collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -96,6 +104,10 @@ impl State {
     }
 }
 
+fn captured(text: &str) -> Captured {
+    Captured { total: text.len() as u64, bytes: text.as_bytes().to_vec() }
+}
+
 fn failed(operation: &str, id: &str, reason: &str) -> EngineError {
     EngineError::Call { operation: format!("{operation} `{id}`"), reason: reason.to_owned() }
 }
@@ -108,6 +120,60 @@ impl Engine for FakeEngine {
     fn unsupported(&self, spec: &UnitSpec, _facts: &EngineFacts) -> Vec<String> {
         let text = spec.command.join(" ");
         self.state().rule(&text, |rule| rule.unsupported.is_some()).and_then(|rule| rule.unsupported).into_iter().collect()
+    }
+
+    fn furnish<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            let rule = self.state().rule_of_furniture("furnish", name, furniture);
+            rule.pause(Step::Furnish).await;
+            self.state().stock.make(name, furniture);
+            rule.furnish_error.map_or(Ok(()), |reason| Err(failed("furnish", &name.trial, &reason)))
+        })
+    }
+
+    fn clear<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            let rule = self.state().rule_of_furniture("clear", name, furniture);
+            rule.pause(Step::Clear).await;
+            if let Some(reason) = rule.clear_error {
+                return Err(failed("clear", &name.trial, &reason));
+            }
+            self.state().stock.remove(name);
+            Ok(())
+        })
+    }
+
+    fn inspect<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Standing, EngineError>> {
+        Box::pin(async move {
+            let known = self.state().unit("inspect", unit)?.clone();
+            known.rule.pause(Step::Inspect).await;
+            known.rule.inspect_error.map_or(Ok(known.standing), |reason| Err(failed("inspect", &unit.id, &reason)))
+        })
+    }
+
+    fn exec<'a>(&'a self, unit: &'a Created, command: &'a [String]) -> Boxed<'a, Result<Executed, EngineError>> {
+        Box::pin(async move {
+            let text = command.join(" ");
+            let (rule, removed) = {
+                let mut state = self.state();
+                state.calls.push(format!("exec {} {text}", unit.id));
+                let known = state.known(unit)?.clone();
+                known.stamps(unit)?;
+                (state.rule(&text, Rule::is_of_units).unwrap_or_default(), known.removed)
+            };
+            if rule.wait.hang {
+                removed.notified().await;
+                return Err(failed("exec in", &unit.id, "it was removed"));
+            }
+            if let Some(reason) = rule.not_started {
+                return Err(EngineError::NotStarted { program: command.first().cloned().unwrap_or_default(), reason });
+            }
+            if let Some(reason) = rule.start_error.or(rule.wait.error) {
+                return Err(failed("exec in", &unit.id, &reason));
+            }
+            let output = Output { stdout: captured(&rule.stdout), stderr: captured(&rule.stderr) };
+            Ok(Executed { code: rule.wait.exit, output })
+        })
     }
 
     fn image<'a>(&'a self, image: &'a ImageSpec, _folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
@@ -139,8 +205,14 @@ impl Engine for FakeEngine {
             if state.units.contains_key(&id) {
                 return Err(failed("create", &id, "it exists already"));
             }
+            if let Some(missing) = state.stock.missing(spec) {
+                return Err(failed("create", &id, &missing));
+            }
+            state.made = state.made.saturating_add(1);
+            let standing = stack::standing(spec, &rule.standing, state.made);
             let program = words.first().copied().unwrap_or_default().to_owned();
-            state.units.insert(id.clone(), Unit { run: name.run.clone(), program, rule, started_ns: None, removed: Arc::default() });
+            let unit = Unit { run: name.run.clone(), program, rule, standing, started_ns: None, removed: Arc::default() };
+            state.units.insert(id.clone(), unit);
             // No kernel ever limits it: what is asked of one stays unobserved, as behind an engine on another machine.
             Ok(Created { leaf: format!("{}/scripted", name.cgroup()), cgroup: name.cgroup(), id })
         })
@@ -196,8 +268,7 @@ impl Engine for FakeEngine {
         Box::pin(async move {
             let rule = self.state().unit("output", unit)?.rule.clone();
             rule.pause(Step::Output).await;
-            let captured = |text: String| Captured { total: text.len() as u64, bytes: text.into_bytes() };
-            Ok(Output { stdout: captured(rule.stdout), stderr: captured(rule.stderr) })
+            Ok(Output { stdout: captured(&rule.stdout), stderr: captured(&rule.stderr) })
         })
     }
 
@@ -226,7 +297,7 @@ impl Engine for FakeEngine {
                     unit.removed.notify_one();
                 }
             }
-            Ok(dead)
+            Ok(dead.into_iter().chain(state.stock.sweep(alive)).collect())
         })
     }
 }

@@ -1,12 +1,16 @@
 //! The form of the fake engine's script.
 
+use crate::model::stack::PortSpec;
 use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::net::IpAddr;
 
-/// What happens to the units whose command contains a text.
+/// What happens to the units whose command contains a text, and to the commands that run inside them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rule {
-    /// A part of the command; of the image's JSON where the rule has `image_error`. Empty matches everything.
+    /// A part of the command; of the image's JSON where the rule has `image_error`; of the names of networks and volumes, joined by
+    /// blanks, where it is about furniture. Empty matches everything.
     #[serde(rename = "match")]
     pub matching: String,
     /// How many units it decides before it is used up; none is without end.
@@ -15,6 +19,10 @@ pub struct Rule {
     pub unsupported: Option<String>,
     /// Refuses the image.
     pub image_error: Option<String>,
+    /// Refuses to make networks and volumes.
+    pub furnish_error: Option<String>,
+    /// Refuses to remove networks and volumes.
+    pub clear_error: Option<String>,
     /// Refuses to create.
     pub create_error: Option<String>,
     /// Refuses to start, as an engine does.
@@ -27,24 +35,49 @@ pub struct Rule {
     pub stdout: String,
     /// What it writes to standard error.
     pub stderr: String,
+    /// How it is seen while it runs, where that is not as it was asked for.
+    pub standing: Seen,
+    /// Refuses to be looked at.
+    pub inspect_error: Option<String>,
     /// Refuses to be removed.
     pub remove_error: Option<String>,
     /// Calls that never come back.
     pub hangs: Vec<Step>,
 }
 
-/// A call of a unit's life.
+/// What differs from what was asked of a unit. Else its address is 192.0.2.n for the n-th unit, ports that are left to the engine
+/// begin at 49152, and the settings are those of the spec.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Seen {
+    /// Its addresses.
+    pub addresses: Option<Vec<IpAddr>>,
+    /// Its published ports.
+    pub ports: Option<Vec<PortSpec>>,
+    /// A process of it.
+    pub pid: Option<u32>,
+    /// Settings by name; null is one that the engine does not tell.
+    pub settings: BTreeMap<String, Option<String>>,
+}
+
+/// A call of a unit's life, or of its trial's furniture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Step {
+    /// Before networks and volumes are made.
+    Furnish,
     /// Before anything is made.
     Create,
     /// Before it is started.
     Start,
+    /// Before it is looked at.
+    Inspect,
     /// Before its output is given.
     Output,
     /// Before it is removed.
     Remove,
+    /// Before networks and volumes are removed.
+    Clear,
 }
 
 /// How a unit runs and ends.
@@ -70,9 +103,15 @@ impl Default for Wait {
 }
 
 impl Rule {
-    /// Whether it speaks of a unit's life, and not only of images or of what is supported.
+    /// Whether it speaks of a unit's life, and not of images, of furniture or of what is supported.
     pub(super) fn is_of_units(&self) -> bool {
-        self.unsupported.is_none() && self.image_error.is_none()
+        self.unsupported.is_none() && self.image_error.is_none() && !self.is_of_furniture()
+    }
+
+    /// Whether it speaks of networks and volumes.
+    pub(super) fn is_of_furniture(&self) -> bool {
+        let hangs = self.hangs.contains(&Step::Furnish) || self.hangs.contains(&Step::Clear);
+        hangs || self.furnish_error.is_some() || self.clear_error.is_some()
     }
 }
 

@@ -46,7 +46,10 @@ fn ports(ports: &[PortSpec], problems: &mut Vec<String>) {
     for (number, port) in ports.iter().enumerate() {
         let PortSpec { host_ip, host_port: Some(host_port), protocol, .. } = port else { continue };
         let meets = |other: &PortSpec| {
-            let ip = host_ip.is_none() || other.host_ip.is_none() || other.host_ip == *host_ip;
+            let ip = match (other.host_ip, *host_ip) {
+                (Some(one), Some(two)) => one == two || (one.is_ipv4() == two.is_ipv4() && (one.is_unspecified() || two.is_unspecified())),
+                _ => true,
+            };
             ip && other.host_port == Some(*host_port) && other.protocol == *protocol
         };
         if ports[..number].iter().any(meets) {
@@ -158,6 +161,8 @@ mod tests {
             (vec![port(None, Some(53), "tcp"), port(None, Some(53), "udp")], 0),
             (vec![port(Some("127.0.0.1"), Some(80), "tcp"), port(Some("::1"), Some(80), "tcp")], 0),
             (vec![port(Some("127.0.0.1"), Some(80), "tcp"), port(None, Some(80), "tcp")], 1),
+            (vec![port(Some("127.0.0.1"), Some(80), "tcp"), port(Some("0.0.0.0"), Some(80), "tcp")], 1),
+            (vec![port(Some("127.0.0.1"), Some(80), "tcp"), port(Some("::"), Some(80), "tcp")], 0),
             (vec![port(None, Some(80), "tcp"), port(None, Some(80), "tcp")], 1),
         ];
         for (ports, expected) in table {
