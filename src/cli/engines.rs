@@ -1,7 +1,8 @@
-//! Which engine a spec means: the daemon that docker would use, the host, or a scripted fake.
+//! Which engine a spec means: the daemon that docker would use, a private one, the host, or a scripted fake.
 
 use crate::engine::control::{self, Control};
 use crate::engine::docker::{Docker, Env};
+use crate::engine::dockerd::{Daemons, Private};
 use crate::engine::fake::FakeEngine;
 use crate::engine::grouped::Grouped;
 use crate::engine::namespace::Namespace;
@@ -18,6 +19,7 @@ const FAKE: &str = "fake:";
 pub struct Engines {
     given: Option<String>,
     fake: Option<Arc<FakeEngine>>,
+    daemons: Arc<Daemons>,
 }
 
 impl Engines {
@@ -35,7 +37,7 @@ impl Engines {
                 Some(Arc::new(FakeEngine::from_json(&script).map_err(|e| unreadable(e.to_string()))?))
             }
         };
-        Ok(Self { given: given.map(str::to_owned), fake })
+        Ok(Self { given: given.map(str::to_owned), fake, daemons: Daemons::new() })
     }
 }
 
@@ -44,6 +46,9 @@ impl EngineSource for Engines {
         Box::pin(async move {
             if let Some(fake) = &self.fake {
                 return Ok(Arc::clone(fake) as Arc<dyn Engine>);
+            }
+            if let Some(private) = &spec.private {
+                return Ok(Arc::new(Private::new(private.clone(), Arc::clone(&self.daemons))) as Arc<dyn Engine>);
             }
             let host = spec.host.as_deref().or(self.given.as_deref());
             let docker = Docker::connect(host, &Env::of_process()).await.map_err(|error| match error {

@@ -1,8 +1,8 @@
 //! What stands around the measured commands of a trial: networks, volumes, services, and how it is told that a service is ready.
 
 use super::spec::UnitSpec;
-use serde::{Deserialize, Serialize};
 use core::net::IpAddr;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 

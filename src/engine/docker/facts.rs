@@ -5,6 +5,7 @@ use super::endpoint::Endpoint;
 use crate::model::cpus::CpuList;
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{LimitsSpec, Place, UnitSpec};
+use bollard::models::{SystemInfo, SystemVersion};
 use std::path::Path;
 
 /// The smallest share of a CPU that the daemon accepts.
@@ -97,6 +98,13 @@ pub(super) fn unsupported(spec: &UnitSpec, facts: &EngineFacts, abilities: &Abil
     problems
 }
 
+/// Why no daemon could run `spec`, as far as that is known without one: what its kernel lacks shows only when it is asked.
+#[must_use]
+pub fn unsupported_anywhere(spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
+    let unknown = Abilities { api: String::new(), version: SystemVersion::default(), info: SystemInfo::default() };
+    unsupported(spec, facts, &unknown)
+}
+
 fn limits(limits: &LimitsSpec, facts: &EngineFacts, problems: &mut Vec<String>) {
     if let Some(cpus) = limits.cpus {
         if cpus < LEAST_CPUS || (facts.cpus > 0 && cpus > f64::from(facts.cpus)) {
@@ -178,7 +186,6 @@ mod tests {
     use super::super::create::tests::spec;
     use super::*;
     use crate::model::spec::{FileSpec, ImageSpec};
-    use bollard::models::{SystemInfo, SystemVersion};
 
     fn abilities() -> Abilities {
         Abilities { api: "1.41".into(), version: SystemVersion::default(), info: SystemInfo::default() }

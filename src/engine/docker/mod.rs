@@ -19,6 +19,7 @@ mod sweep;
 
 pub use connect::{OLDEST_API, newest_api};
 pub use endpoint::{Address, Endpoint, EndpointError, Env, Reader, resolve};
+pub use facts::unsupported_anywhere as unsupported;
 
 use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
 use crate::model::facts::EngineFacts;
@@ -61,6 +62,14 @@ impl Docker {
     #[must_use]
     pub fn takes_our_groups(&self) -> bool {
         self.own_groups && matches!(self.endpoint.address, Address::Unix(_))
+    }
+
+    /// Removes an image that was made ready; fine when it is already gone.
+    ///
+    /// # Errors
+    /// When the daemon refuses.
+    pub async fn forget_image(&self, image: &Image) -> Result<(), EngineError> {
+        image::forget(self, image).await
     }
 
     /// Where the daemon is and how that was found.

@@ -248,6 +248,7 @@ impl Engine for NativeEngine {
             blocking(move || {
                 let mut removed: Vec<String> =
                     control.sweep(TOP, &alive)?.into_iter().map(|path| format!("control group {path}")).collect();
+                removed.extend(super::dockerd::sweep_host(&alive)?);
                 removed.extend(sweep_scratch(&std::env::temp_dir(), &alive));
                 Ok(removed)
             })
