@@ -117,12 +117,10 @@ fn names(folder: &Path, tag: &str) -> Vec<String> {
 async fn docker() -> Vec<String> {
     let Ok(client) = bollard::Docker::connect_with_defaults() else { return Vec::new() };
     let mut found = Vec::new();
-    for file in ["/run/docker.pid"] {
-        let pid = std::fs::read_to_string(file).unwrap_or_default();
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
-        let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)).unwrap_or_default().to_owned();
-        found.push(format!("{file}: process {} started at {started}", pid.trim()));
-    }
+    let pid = std::fs::read_to_string("/run/docker.pid").unwrap_or_default();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)).unwrap_or_default().to_owned();
+    found.push(format!("process {} started at {started}", pid.trim()));
     let foreign = |labels: &Option<std::collections::HashMap<String, String>>| {
         labels.as_ref().is_none_or(|labels| !labels.keys().any(|label| label.starts_with("shakedown.")))
     };

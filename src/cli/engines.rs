@@ -37,7 +37,8 @@ impl Engines {
                 Some(Arc::new(FakeEngine::from_json(&script).map_err(|e| unreadable(e.to_string()))?))
             }
         };
-        Ok(Self { given: given.map(str::to_owned), fake, daemons: Daemons::new() })
+        let daemons = Daemons::new(given.map(str::to_owned));
+        Ok(Self { given: given.map(str::to_owned), fake, daemons })
     }
 }
 

@@ -45,6 +45,17 @@ pub(super) async fn present(docker: &Docker, name: &str, declared: &str) -> Resu
     }
 }
 
+/// Streams an image of another daemon into this one, unless it is there.
+pub(super) async fn take(docker: &Docker, from: &Docker, image: &Image) -> Result<Image, EngineError> {
+    let declared = &image.reference;
+    if let Some(there) = present(docker, declared, declared).await? {
+        return Ok(there);
+    }
+    let archive = from.patient.export_image(declared).map_ok(Vec::from).map_err(|error| std::io::Error::other(reason(&error)));
+    let loaded = load(docker, archive).await.map_err(|reason| image_error(declared, reason))?;
+    present(docker, &loaded, declared).await?.ok_or_else(|| image_error(declared, "the engine loaded it and does not have it"))
+}
+
 /// Removes an image and its names.
 pub(super) async fn forget(docker: &Docker, image: &Image) -> Result<(), EngineError> {
     let options = RemoveImageOptionsBuilder::default().force(true).build();

@@ -64,6 +64,14 @@ impl Docker {
         self.own_groups && matches!(self.endpoint.address, Address::Unix(_))
     }
 
+    /// Makes an image of another daemon ready here, by way of this process.
+    ///
+    /// # Errors
+    /// When either daemon refuses.
+    pub async fn take_image(&self, from: &Self, image: &Image) -> Result<Image, EngineError> {
+        image::take(self, from, image).await
+    }
+
     /// Removes an image that was made ready; fine when it is already gone.
     ///
     /// # Errors

@@ -17,8 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 pub type Loaded = Vec<(ImageSpec, PathBuf)>;
 
 /// One value per process, given to each of its private daemons.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Daemons {
+    elsewhere: Option<String>,
     native: OnceLock<Arc<NativeEngine>>,
     slots: Mutex<BTreeSet<u32>>,
     roots: Mutex<Roots>,
@@ -61,10 +62,15 @@ impl Slot {
 }
 
 impl Daemons {
-    /// None yet.
+    /// None yet. Images that have to be pulled or built come from the daemon at `elsewhere`, or from the one that the docker
+    /// command would use.
     #[must_use]
-    pub fn new() -> Arc<Self> {
-        Arc::default()
+    pub fn new(elsewhere: Option<String>) -> Arc<Self> {
+        Arc::new(Self { elsewhere, native: OnceLock::new(), slots: Mutex::default(), roots: Mutex::default() })
+    }
+
+    pub(super) fn elsewhere(&self) -> Option<&str> {
+        self.elsewhere.as_deref()
     }
 
     /// The engine that runs the daemons' own processes.
@@ -159,7 +165,7 @@ mod tests {
 
     #[test]
     fn slots_are_small_and_used_again_when_they_are_given_back() {
-        let daemons = Daemons::new();
+        let daemons = Daemons::new(None);
         let (first, second) = (daemons.slot(), daemons.slot());
         assert_eq!((first.number, second.number), (0, 1));
         first.free();
@@ -170,7 +176,7 @@ mod tests {
 
     #[test]
     fn settings_that_do_not_change_the_data_root_share_what_was_proven() {
-        let daemons = Daemons::new();
+        let daemons = Daemons::new(None);
         let one = spec("overlay2", "xfs");
         daemons.prove(&one);
         assert!(daemons.is_proven(&PrivateSpec { userland_proxy: !one.userland_proxy, iptables: !one.iptables, ..one.clone() }));

@@ -26,6 +26,7 @@ pub use place::{DISKS, RUN};
 pub use possible::{DRIVERS, Possible, survey};
 pub use sweep::sweep_host;
 
+use super::control::{self, Control};
 use super::namespace::Namespace;
 use super::{Boxed, Created, Engine, EngineError, Executed, Exit, Furniture, Image, Output, Standing, UnitName, docker};
 use crate::model::facts::EngineFacts;
@@ -44,6 +45,7 @@ pub struct Private {
     daemons: Arc<Daemons>,
     version: OnceLock<String>,
     runtime: OnceLock<String>,
+    impossible: OnceLock<Vec<String>>,
     /// Held while it goes up or down.
     changing: tokio::sync::Mutex<()>,
     up: Mutex<Option<Arc<Up>>>,
@@ -60,16 +62,18 @@ impl Private {
             daemons,
             version: OnceLock::new(),
             runtime: OnceLock::new(),
+            impossible: OnceLock::new(),
             changing: tokio::sync::Mutex::new(()),
             up: Mutex::default(),
             images: Mutex::default(),
         }
     }
 
-    /// Every reason why it cannot come up here, as far as that is known without starting it; empty when there is none.
+    /// Every reason why it cannot come up here, as far as that is known without starting it; empty when there is none. Asked of the
+    /// host once.
     #[must_use]
     pub fn impossible(&self) -> Vec<String> {
-        Host::this(Some(self.version())).impossible(&self.spec)
+        self.impossible.get_or_init(|| Host::this(Some(self.version())).impossible(&self.spec)).clone()
     }
 
     fn version(&self) -> &str {
@@ -130,7 +134,7 @@ impl Private {
         let wanted = lock(&self.images).clone();
         for (image, folder) in &wanted {
             if !up.has(image, folder) {
-                up.load(image, folder).await?;
+                up.load(image, folder, self.daemons.elsewhere()).await?;
             }
         }
         Ok(up.is_worth_keeping())
@@ -228,7 +232,8 @@ impl Engine for Private {
 
     fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
         Box::pin(async move {
-            let ready = self.with("make an image ready", move |up| async move { up.load(image, folder).await }).await?;
+            let ready =
+                self.with("make an image ready", move |up| async move { up.load(image, folder, self.daemons.elsewhere()).await }).await?;
             let key = (image.clone(), folder.to_owned());
             let mut images = lock(&self.images);
             if !images.contains(&key) {
@@ -285,7 +290,12 @@ impl Engine for Private {
                 }
             }
             let alive = alive.to_vec();
-            let swept = tokio::task::spawn_blocking(move || sweep_host(&alive)).await;
+            let swept = tokio::task::spawn_blocking(move || {
+                let control = Control::new(control::layout().map_err(|error| failed("find the control groups", error))?);
+                let groups = control.sweep(control::TOP, &alive)?.into_iter().map(|path| format!("control group {path}"));
+                Ok(groups.chain(sweep_host(&alive)?).collect::<Vec<_>>())
+            });
+            let swept = swept.await;
             removed.extend(swept.unwrap_or_else(|error| Err(failed("clean up private daemons", error)))?);
             Ok(removed)
         })
@@ -319,7 +329,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_down_is_told_and_leaves_nothing_to_remove() {
-        let private = Private::new(spec("vfs", "tmpfs"), Daemons::new());
+        let private = Private::new(spec("vfs", "tmpfs"), Daemons::new(None));
         let unit = Created { id: "x".into(), cgroup: "shakedown/none/x".into(), leaf: String::new() };
         let error = private.start(&unit).await.expect_err("down").to_string();
         assert_eq!(error, "start a unit: the private daemon (vfs on tmpfs) is not up");

@@ -5,7 +5,7 @@ use super::possible::Host;
 use super::sandbox::Sandbox;
 use super::{failed, lock, place};
 use crate::engine::control::{self, Control};
-use crate::engine::docker::Docker;
+use crate::engine::docker::{Docker, Env};
 use crate::engine::grouped::Grouped;
 use crate::engine::namespace::Namespace;
 use crate::engine::{Engine, EngineError, Image, UnitName};
@@ -140,9 +140,20 @@ impl Up {
         Ok(code)
     }
 
-    /// Makes an image ready on it.
-    pub(super) async fn load(&self, image: &ImageSpec, folder: &Path) -> Result<Image, EngineError> {
-        let ready = self.docker.image(image, folder).await?;
+    /// Makes an image ready on it. Nothing leads out of its namespace: what has to be pulled or built is made ready on the daemon
+    /// at `elsewhere`, and taken from there.
+    pub(super) async fn load(&self, image: &ImageSpec, folder: &Path, elsewhere: Option<&str>) -> Result<Image, EngineError> {
+        let ready = match image {
+            ImageSpec::Pack(_) | ImageSpec::Archive(_) => self.docker.image(image, folder).await?,
+            ImageSpec::Reference(_) | ImageSpec::Build { .. } => {
+                let other = Docker::connect(elsewhere, &Env::of_process()).await.map_err(|error| EngineError::Image {
+                    image: image.to_string(),
+                    reason: format!("a private daemon has no network to the outside and takes it from another one: {error}"),
+                })?;
+                let made = other.image(image, folder).await?;
+                self.docker.inner().take_image(&other, &made).await?
+            }
+        };
         if !self.has(image, folder) {
             lock(&self.images).push((image.clone(), folder.to_owned()));
             self.grown.store(true, Ordering::Relaxed);
