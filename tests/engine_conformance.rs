@@ -22,13 +22,13 @@ pub struct Subject {
 }
 
 macro_rules! conformance {
-    ($($subject:ident: $make:path;)*) => {
-        $(mod $subject { conformance!(@checks $make; tells_what_it_is, exit_codes, signals_are_128_plus_n, streams_stay_apart,
-            a_missing_program_is_not_started, environment_and_folder, files_stand_at_their_targets, stamps_enclose_the_command,
-            remove_ends_a_running_unit, remove_without_start, units_start_together, orphans_end_with_their_unit, output_is_capped,
-            sweep_takes_the_dead_and_spares_the_living); })*
+    (@with_checks $($to:tt)*) => {
+        conformance!($($to)* tells_what_it_is, exit_codes, signals_are_128_plus_n, streams_stay_apart, a_missing_program_is_not_started,
+            environment_and_folder, files_stand_at_their_targets, stamps_enclose_the_command, remove_ends_a_running_unit,
+            remove_without_start, units_start_together, orphans_end_with_their_unit, output_is_capped,
+            sweep_takes_the_dead_and_spares_the_living);
     };
-    (@checks $make:path; $($check:ident),*) => {
+    (@tests $make:path; $($check:ident),*) => {
         $(#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $check() {
             match $make() {
@@ -36,6 +36,19 @@ macro_rules! conformance {
                 Err(reason) => eprintln!("skipped: {reason}"),
             }
         })*
+    };
+    (@one_by_one $($check:ident),*) => {
+        /// Every check on one engine, one after the other, for a subject that is too dear to make for each; gives it back.
+        pub async fn every_check(subject: Subject) -> Subject {
+            let mut bench = subject.on("");
+            $(bench.check = stringify!($check);
+            $check(&bench).await;)*
+            bench.subject
+        }
+    };
+    ($($subject:ident: $make:path;)*) => {
+        $(mod $subject { conformance!(@with_checks @tests $make;); })*
+        conformance!(@with_checks @one_by_one);
     };
 }
 

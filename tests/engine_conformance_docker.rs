@@ -20,7 +20,7 @@ pub fn subject() -> Result<Subject, String> {
 }
 
 /// A root file system of a static busybox: one archive for the whole process, so one image on the daemon.
-fn rootfs() -> Result<PathBuf, String> {
+pub fn rootfs() -> Result<PathBuf, String> {
     static ROOTFS: OnceLock<Result<(tempfile::TempDir, PathBuf), String>> = OnceLock::new();
     let made = ROOTFS.get_or_init(|| {
         let busybox = std::fs::read(BUSYBOX).map_err(|error| format!("{BUSYBOX}: {error}; install busybox-static"))?;

@@ -65,6 +65,13 @@ async fn sweep(address: Option<&str>) -> u8 {
             looked_everywhere = false;
         }
     }
+    match engines.sweep_private(&alive.runs) {
+        Ok(mut list) => removed.append(&mut list),
+        Err(error) => {
+            talk::error(error);
+            code = exit::MACHINE;
+        }
+    }
     for what in &removed {
         talk::note(format!("removed {what}"));
     }

@@ -1,7 +1,8 @@
-//! Which engine a spec means: the daemon that docker would use, the host, or a scripted fake.
+//! Which engine a spec means: the daemon that docker would use, a private one, the host, or a scripted fake.
 
 use crate::engine::control::{self, Control};
 use crate::engine::docker::{Docker, Env};
+use crate::engine::dockerd::{self, Daemons, Private};
 use crate::engine::fake::FakeEngine;
 use crate::engine::grouped::Grouped;
 use crate::engine::namespace::Namespace;
@@ -23,6 +24,7 @@ pub fn is_scripted(given: Option<&str>) -> bool {
 pub struct Engines {
     given: Option<String>,
     fake: Option<Arc<FakeEngine>>,
+    daemons: Arc<Daemons>,
 }
 
 impl Engines {
@@ -40,7 +42,8 @@ impl Engines {
                 Some(Arc::new(FakeEngine::from_json(&script).map_err(|e| unreadable(e.to_string()))?))
             }
         };
-        Ok(Self { given: given.map(str::to_owned), fake })
+        let daemons = Daemons::new(given.map(str::to_owned));
+        Ok(Self { given: given.map(str::to_owned), fake, daemons })
     }
 }
 
@@ -49,6 +52,9 @@ impl EngineSource for Engines {
         Box::pin(async move {
             if let Some(fake) = &self.fake {
                 return Ok(Arc::clone(fake) as Arc<dyn Engine>);
+            }
+            if let Some(private) = &spec.private {
+                return Ok(Arc::new(Private::new(private.clone(), Arc::clone(&self.daemons))) as Arc<dyn Engine>);
             }
             let host = spec.host.as_deref().or(self.given.as_deref());
             let docker = Docker::connect(host, &Env::of_process()).await.map_err(|error| match error {
@@ -73,7 +79,10 @@ impl EngineSource for Engines {
         }
     }
 
-    fn sweep_private(&self, _alive: &[String]) -> Result<Vec<String>, EngineError> {
-        Ok(Vec::new())
+    fn sweep_private(&self, alive: &[String]) -> Result<Vec<String>, EngineError> {
+        match &self.fake {
+            Some(_) => Ok(Vec::new()),
+            None => dockerd::sweep_host(alive),
+        }
     }
 }

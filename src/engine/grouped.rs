@@ -23,6 +23,11 @@ impl<E: Engine> Grouped<E> {
         Self { inner, runs: Runs::new(control.clone()), control }
     }
 
+    /// The engine without the groups.
+    pub fn inner(&self) -> &E {
+        &self.inner
+    }
+
     async fn control(&self, work: impl FnOnce(&Control) -> Result<(), EngineError> + Send + 'static) -> Result<(), EngineError> {
         let control = self.control.clone();
         tokio::task::spawn_blocking(move || work(&control))
@@ -129,9 +134,14 @@ impl<E: Engine> Engine for Grouped<E> {
         Box::pin(async move {
             let mut removed = self.inner.sweep(alive).await?;
             let (control, alive) = (self.control.clone(), alive.to_vec());
-            let groups = tokio::task::spawn_blocking(move || control.sweep(super::control::TOP, &alive)).await;
+            let groups = tokio::task::spawn_blocking(move || {
+                let groups = control.sweep(super::control::TOP, &alive)?;
+                let daemons = super::dockerd::sweep_host(&alive)?;
+                Ok::<_, EngineError>(groups.into_iter().map(|path| format!("control group {path}")).chain(daemons).collect::<Vec<_>>())
+            })
+            .await;
             match groups {
-                Ok(groups) => removed.extend(groups?.into_iter().map(|path| format!("control group {path}"))),
+                Ok(groups) => removed.extend(groups?),
                 Err(error) => return Err(EngineError::Call { operation: "control groups".to_owned(), reason: error.to_string() }),
             }
             Ok(removed)

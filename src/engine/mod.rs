@@ -11,6 +11,7 @@
 
 pub mod control;
 pub mod docker;
+pub mod dockerd;
 pub mod fake;
 pub mod grouped;
 pub mod namespace;

@@ -1,11 +1,11 @@
 //! Images made ready: found, pulled only if absent, loaded, imported or packed. What counts is what the daemon holds afterwards.
 
 use super::facts::image_arch;
-use super::{Docker, build, reason, status};
+use super::{Docker, build, failed, reason, status};
 use crate::engine::{EngineError, Image, pack};
 use crate::model::spec::ImageSpec;
 use bollard::models::{CreateImageInfo, ImageInspect};
-use bollard::query_parameters::{CreateImageOptionsBuilder, ImportImageOptionsBuilder, TagImageOptionsBuilder};
+use bollard::query_parameters::{CreateImageOptionsBuilder, ImportImageOptionsBuilder, RemoveImageOptionsBuilder, TagImageOptionsBuilder};
 use futures_util::{Stream, StreamExt, TryStreamExt, stream};
 use sha2::{Digest, Sha256};
 use std::io::Read;
@@ -42,6 +42,26 @@ pub(super) async fn present(docker: &Docker, name: &str, declared: &str) -> Resu
         Ok(found) => usable(docker, &found, declared).map(Some),
         Err(error) if status(&error) == Some(404) => Ok(None),
         Err(error) => Err(image_error(declared, reason(&error))),
+    }
+}
+
+/// Streams an image of another daemon into this one, unless it is there.
+pub(super) async fn take(docker: &Docker, from: &Docker, image: &Image) -> Result<Image, EngineError> {
+    let declared = &image.reference;
+    if let Some(there) = present(docker, declared, declared).await? {
+        return Ok(there);
+    }
+    let archive = from.patient.export_image(declared).map_ok(Vec::from).map_err(|error| std::io::Error::other(reason(&error)));
+    let loaded = load(docker, archive).await.map_err(|reason| image_error(declared, reason))?;
+    present(docker, &loaded, declared).await?.ok_or_else(|| image_error(declared, "the engine loaded it and does not have it"))
+}
+
+/// Removes an image and its names.
+pub(super) async fn forget(docker: &Docker, image: &Image) -> Result<(), EngineError> {
+    let options = RemoveImageOptionsBuilder::default().force(true).build();
+    match docker.client.remove_image(&image.reference, Some(options), None).await {
+        Err(error) if status(&error) != Some(404) => Err(failed(format!("remove image `{}`", image.reference), &error)),
+        _ => Ok(()),
     }
 }
 

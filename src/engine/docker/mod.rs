@@ -29,6 +29,7 @@ mod sweep;
 
 pub use connect::{OLDEST_API, newest_api};
 pub use endpoint::{Address, Endpoint, EndpointError, Env, Reader, resolve};
+pub use support::unsupported_anywhere as unsupported;
 
 use super::{
     Boxed, Created, Engine, EngineError, Executed, Exit, Furniture, Image, LABEL_EXPERIMENT, LABEL_RUN, LABEL_TRIAL, Output, Standing,
@@ -75,6 +76,22 @@ impl Docker {
     #[must_use]
     pub fn takes_our_groups(&self) -> bool {
         self.own_groups && matches!(self.endpoint.address, Address::Unix(_))
+    }
+
+    /// Makes an image of another daemon ready here, by way of this process.
+    ///
+    /// # Errors
+    /// When either daemon refuses.
+    pub async fn take_image(&self, from: &Self, image: &Image) -> Result<Image, EngineError> {
+        image::take(self, from, image).await
+    }
+
+    /// Removes an image that was made ready; fine when it is already gone.
+    ///
+    /// # Errors
+    /// When the daemon refuses.
+    pub async fn forget_image(&self, image: &Image) -> Result<(), EngineError> {
+        image::forget(self, image).await
     }
 
     /// Where the daemon is and how that was found.

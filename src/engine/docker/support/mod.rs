@@ -6,6 +6,7 @@ use super::connect::Abilities;
 use crate::model::cpus::CpuList;
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{LimitsSpec, Place, UnitSpec};
+use bollard::models::{SystemInfo, SystemVersion};
 
 /// The smallest share of a CPU that the daemon accepts.
 const LEAST_CPUS: f64 = 0.01;
@@ -42,6 +43,13 @@ pub(super) fn unsupported(spec: &UnitSpec, facts: &EngineFacts, abilities: &Abil
     stack::check(spec, abilities, &mut problems);
     problems.extend(super::make::no_command(spec));
     problems
+}
+
+/// Why no daemon could run `spec`, as far as that is known without one: what its kernel lacks shows only when it is asked.
+#[must_use]
+pub fn unsupported_anywhere(spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
+    let unknown = Abilities { api: String::new(), version: SystemVersion::default(), info: SystemInfo::default() };
+    unsupported(spec, facts, &unknown)
 }
 
 fn limits(limits: &LimitsSpec, facts: &EngineFacts, problems: &mut Vec<String>) {

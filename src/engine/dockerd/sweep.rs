@@ -1,0 +1,117 @@
+//! What dead runs left of private daemons on this host: found by name, removed, told. Nothing has to be up for it.
+
+use super::place::{self, DISKS, RUN};
+use super::{disk, failed};
+use crate::engine::EngineError;
+use crate::engine::control::{self, Control};
+use rustix::mount::{UnmountFlags, unmount};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Ends and removes the private daemons of every run that is not in `alive`: their processes, control groups, mounts, loop devices,
+/// folders, disks and seeds. Only names of our scheme are touched. Returns what was removed. Blocks.
+///
+/// # Errors
+/// When something is left, after all the rest was removed.
+pub fn sweep_host(alive: &[String]) -> Result<Vec<String>, EngineError> {
+    let (mut removed, mut left) = (Vec::new(), Vec::new());
+    let mut tell = |what: String, done: Result<(), String>| match done {
+        Ok(()) => removed.push(what),
+        Err(error) => left.push(format!("{what} ({error})")),
+    };
+    for (path, name) in entries(Path::new(RUN)) {
+        let Some(dead) = place::of_folder(&name).filter(|place| !alive.contains(&place.run)) else { continue };
+        tell(format!("private daemon {}", path.display()), end(&path, &dead));
+    }
+    for (path, name) in entries(Path::new(DISKS)) {
+        if place::run_of_disk(&name).is_some_and(|run| !alive.iter().any(|alive| alive == run)) {
+            tell(format!("file {}", path.display()), drop_disk(&path));
+        }
+    }
+    for (device, path) in disk::loops().into_iter().filter(|(_, file)| is_dead_disk(file, alive)) {
+        if disk::released(&path).is_some() {
+            tell(format!("loop device {}", device.display()), detach(&device));
+        }
+    }
+    remove_parents();
+    if left.is_empty() { Ok(removed) } else { Err(failed("clean up private daemons", format!("left: {}", left.join(", ")))) }
+}
+
+/// Removes the two folders that hold everything, as soon as they hold nothing.
+pub(super) fn remove_parents() {
+    for parent in [RUN, DISKS] {
+        let _ = std::fs::remove_dir(parent); // others may have theirs in it
+    }
+}
+
+/// Ends one daemon, and removes its folder.
+fn end(folder: &Path, dead: &place::Place) -> Result<(), String> {
+    let control = Control::new(control::layout().map_err(|error| error.to_string())?);
+    for group in [dead.group(), dead.containers()] {
+        control.remove(&group).map_err(|error| error.to_string())?;
+    }
+    // Its mounts went with its namespace; one that we can see was put there by somebody else.
+    let mounts = std::fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let mut below: Vec<&str> =
+        mounts.lines().filter_map(|line| line.split(' ').nth(4)).filter(|at| Path::new(at).starts_with(folder)).collect();
+    below.reverse();
+    for at in below {
+        unmount(at, UnmountFlags::DETACH).map_err(|error| format!("unmount {at}: {error}"))?;
+    }
+    gone(std::fs::remove_dir_all(folder))
+}
+
+/// Removes a loop file, and waits until the kernel has let go of it.
+pub(super) fn drop_disk(path: &Path) -> Result<(), String> {
+    gone(std::fs::remove_file(path))?;
+    match disk::released(path) {
+        None => Ok(()),
+        Some(device) => detach(&device),
+    }
+}
+
+fn detach(device: &Path) -> Result<(), String> {
+    let told = Command::new("losetup").arg("-d").arg(device).stdin(Stdio::null()).output().map_err(|error| format!("losetup: {error}"))?;
+    if told.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&told.stderr).trim().to_owned()) }
+}
+
+fn is_dead_disk(file: &Path, alive: &[String]) -> bool {
+    let name = file.strip_prefix(DISKS).ok().and_then(Path::to_str);
+    name.and_then(place::run_of_disk).is_some_and(|run| !alive.iter().any(|alive| alive == run))
+}
+
+/// Being gone already is as good as being removed.
+pub(super) fn gone(result: io::Result<()>) -> Result<(), String> {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.to_string()),
+        _ => Ok(()),
+    }
+}
+
+fn entries(folder: &Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| Some((entry.path(), entry.file_name().into_string().ok()?))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_disks_of_dead_runs_below_our_folder_are_ours() {
+        let alive = ["now".to_owned()];
+        let table = [
+            ("/var/lib/shakedown/old-0.img", true),
+            ("/var/lib/shakedown/old-seed-3.img", true),
+            ("/var/lib/shakedown/now-0.img", false),
+            ("/var/lib/shakedown/now-seed-0.img", false),
+            ("/var/lib/shakedown/backup.img", false),
+            ("/var/lib/shakedown/sub/old-0.img", false),
+            ("/home/old-0.img", false),
+        ];
+        for (path, ours) in table {
+            assert_eq!(is_dead_disk(Path::new(path), &alive), ours, "{path}");
+        }
+    }
+}

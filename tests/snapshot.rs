@@ -1,0 +1,157 @@
+//! What this host looks like to somebody who does not know us, and whether it looks the same afterwards.
+//!
+//! Others use the host at the same time: what comes and goes with every container of theirs is left out, and of our own things only
+//! those count whose run begins with the tag that the caller gives.
+
+use shakedown::engine::control;
+use shakedown::engine::dockerd::{DISKS, RUN};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How long the kernel and others may take until all is as it was.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// One look at the host: what is there, by kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    tag: String,
+    things: BTreeMap<&'static str, Vec<String>>,
+}
+
+impl Snapshot {
+    /// Looks. Runs whose ids begin with `tag` are the caller's.
+    pub async fn take(tag: &str) -> Self {
+        let mut things = BTreeMap::new();
+        things.insert("mounts", mounts());
+        things.insert("links", links());
+        things.insert("packet filter", packet_filter());
+        things.insert("loop devices", loops(tag));
+        things.insert("control groups", groups(tag));
+        things.insert("folders", [RUN, DISKS].into_iter().flat_map(|folder| names(Path::new(folder), tag)).collect());
+        things.insert("docker", docker().await);
+        things.values_mut().for_each(|list: &mut Vec<String>| list.sort());
+        Self { tag: tag.to_owned(), things }
+    }
+
+    /// Fails when the host does not come to look like this again, and says in what it differs.
+    pub async fn assert_same(&self) {
+        let since = Instant::now();
+        loop {
+            let now = Self::take(&self.tag).await;
+            if now == *self {
+                return;
+            }
+            assert!(since.elapsed() < PATIENCE, "the host has changed:\n{}", self.differences(&now).join("\n"));
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    fn differences(&self, now: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (kind, before) in &self.things {
+            let after = &now.things[kind];
+            found.extend(before.iter().filter(|thing| !after.contains(thing)).map(|thing| format!("- {kind}: {thing}")));
+            found.extend(after.iter().filter(|thing| !before.contains(thing)).map(|thing| format!("+ {kind}: {thing}")));
+        }
+        found
+    }
+}
+
+/// Where something is mounted, and what; not what the daemon mounts for each container.
+fn mounts() -> Vec<String> {
+    let text = std::fs::read_to_string("/proc/self/mountinfo").expect("mounts");
+    let mount = |line: &str| {
+        let (left, right) = line.split_once(" - ").expect("separator");
+        format!("{} {}", left.split(' ').nth(4).expect("place"), right.split(' ').next().expect("type"))
+    };
+    let passing = |mount: &String| ["/var/lib/docker/", "/run/docker/", "/tmp/", "/run/netns/"].iter().any(|at| mount.starts_with(at));
+    text.lines().map(mount).filter(|mount| !passing(mount)).collect()
+}
+
+/// Network devices with their addresses; not those that come and go with containers and networks.
+fn links() -> Vec<String> {
+    let told = Command::new("ip").args(["-brief", "address"]).output().expect("ip");
+    let text = String::from_utf8_lossy(&told.stdout).into_owned();
+    // The second word is the state, which changes with the containers on a bridge; addresses of version 6 do so, too.
+    let link = |line: &str| {
+        line.split_whitespace()
+            .enumerate()
+            .filter(|(at, word)| *at != 1 && !word.contains(':'))
+            .map(|(_, w)| w.to_owned())
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    text.lines().filter(|line| !line.starts_with("veth") && !line.starts_with("br-")).map(link).collect()
+}
+
+/// Chains and rules, but for those of single containers and networks.
+fn packet_filter() -> Vec<String> {
+    let mut rules = Vec::new();
+    for table in ["filter", "nat"] {
+        let Ok(told) = Command::new("iptables").args(["-w", "5", "-t", table, "-S"]).output() else { continue };
+        let text = String::from_utf8_lossy(&told.stdout).into_owned();
+        rules.extend(text.lines().filter(|rule| !rule.contains("/32") && !rule.contains("br-")).map(|rule| format!("{table} {rule}")));
+    }
+    rules
+}
+
+fn loops(tag: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let behind = entries.filter_map(|entry| std::fs::read_to_string(entry.path().join("loop/backing_file")).ok());
+    behind.map(|file| file.trim().to_owned()).filter(|file| file.contains(&format!("{DISKS}/{tag}"))).collect()
+}
+
+fn groups(tag: &str) -> Vec<String> {
+    let layout = control::layout().expect("layout");
+    layout.roots().into_iter().flat_map(|root| names(&root.join(control::TOP), tag)).collect()
+}
+
+fn names(folder: &Path, tag: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(tag)).map(|entry| entry.path().display().to_string()).collect()
+}
+
+/// The user's daemon: its process, and what is on it that is not ours; empty where there is none.
+async fn docker() -> Vec<String> {
+    let Ok(client) = bollard::Docker::connect_with_defaults() else { return Vec::new() };
+    let mut found = Vec::new();
+    let pid = std::fs::read_to_string("/run/docker.pid").unwrap_or_default();
+    let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
+    let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)).unwrap_or_default().to_owned();
+    found.push(format!("process {} started at {started}", pid.trim()));
+    let foreign = |labels: &Option<std::collections::HashMap<String, String>>| {
+        labels.as_ref().is_none_or(|labels| !labels.keys().any(|label| label.starts_with("shakedown.")))
+    };
+    let all = bollard::query_parameters::ListContainersOptionsBuilder::default().all(true).build();
+    let containers = client.list_containers(Some(all)).await.unwrap_or_default();
+    found.extend(containers.into_iter().filter(|one| foreign(&one.labels)).map(|one| format!("container {:?}", one.names)));
+    let networks = client.list_networks(None::<bollard::query_parameters::ListNetworksOptions>).await.unwrap_or_default();
+    found.extend(networks.into_iter().filter(|one| foreign(&one.labels)).map(|one| format!("network {:?}", one.name)));
+    let volumes = client
+        .list_volumes(None::<bollard::query_parameters::ListVolumesOptions>)
+        .await
+        .ok()
+        .and_then(|list| list.volumes)
+        .unwrap_or_default();
+    found.extend(volumes.into_iter().filter(|one| foreign(&Some(one.labels.clone()))).map(|one| format!("volume {}", one.name)));
+    let images = client.list_images(None::<bollard::query_parameters::ListImagesOptions>).await.unwrap_or_default();
+    let ours = |tags: &[String]| tags.iter().any(|tag| tag.starts_with("shakedown-"));
+    found.extend(
+        images.into_iter().filter(|one| !one.repo_tags.is_empty() && !ours(&one.repo_tags)).map(|one| format!("image {:?}", one.repo_tags)),
+    );
+    found
+}
+
+#[tokio::test]
+async fn the_look_sees_what_is_left_and_what_is_lost() {
+    let tag = format!("look{}", std::process::id());
+    let before = Snapshot::take(&tag).await;
+    before.assert_same().await;
+    let mut other = before.clone();
+    other.things.get_mut("links").expect("links").clear();
+    other.things.get_mut("folders").expect("folders").push("/run/shakedown/x".to_owned());
+    let told = before.differences(&other).join("\n");
+    assert!(told.contains("- links: lo") && told.contains("+ folders: /run/shakedown/x"), "{told}");
+}
