@@ -2,7 +2,7 @@
 
 use super::{Shared, readings, warm_up};
 use crate::engine::{Created, Engine, EngineError, Exit, Image, Output, UnitName};
-use crate::measure::window::{Closed, Watched, Window};
+use crate::measure::window::{Closed, Helpers, Watched, Window};
 use crate::model::event::{Attested, CLOCK_STEP, UNATTESTED};
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
@@ -95,7 +95,7 @@ async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], me
             return Ok(());
         }
     }
-    let window = Window::open(&shared.job.layout, units.iter().filter_map(watched).collect());
+    let window = Window::open(&shared.job.layout, units.iter().filter_map(watched).collect(), Helpers::default());
     let started = join_all(units.iter_mut().map(|unit| start(unit, limits.start))).await;
     let waits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
@@ -152,6 +152,7 @@ fn watched(unit: &Unit<'_>) -> Option<Watched> {
         cgroup: created.cgroup.clone(),
         leaf: created.leaf.clone(),
         limits: unit.workload.unit.limits.clone(),
+        inside: None,
     })
 }
 
