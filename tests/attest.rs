@@ -54,7 +54,7 @@ fn told(rows: &[Attested]) -> Vec<(&str, &str, Option<&str>)> {
 fn container(network_mode: &str) -> UnitSpec {
     let tmpfs = vec![("/tmp/memory".to_owned(), "size=1m,ro".to_owned())];
     UnitSpec {
-        command: ["/bin/sh", "-c", "sleep 0.3"].map(str::to_owned).into(),
+        command: ["/bin/sh", "-c", "sleep 1"].map(str::to_owned).into(),
         container: ContainerSpec { network_mode: Some(network_mode.into()), tmpfs, ..ContainerSpec::default() },
         ..UnitSpec::bare(Place::Container)
     }

@@ -41,6 +41,19 @@ fn pids(procs: &Path) -> Vec<u32> {
     text.lines().filter_map(|line| line.trim().parse().ok()).filter(|pid| *pid != 0).collect()
 }
 
+/// The file name of the program in a command line's words.
+pub(super) fn program<'a>(words: &[&'a str]) -> &'a str {
+    words.first().and_then(|word| word.rsplit('/').next()).unwrap_or_default()
+}
+
+/// The value of an option in a command line's words: `-name value`, `-name=value`, or with two dashes, as Go's flag packages take them.
+pub(super) fn option<'a>(words: &[&'a str], name: &str) -> Option<&'a str> {
+    words.iter().enumerate().skip(1).find_map(|(at, word)| {
+        let word = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?.strip_prefix(name)?;
+        if word.is_empty() { words.get(at + 1).copied() } else { word.strip_prefix('=') }
+    })
+}
+
 /// CPU time of one process so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuTime {
@@ -57,12 +70,11 @@ impl CpuTime {
         Self::parse(&std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)
     }
 
-    /// Reads the text of `/proc/<pid>/stat` (proc_pid_stat(5)). The name, in parentheses, may hold blanks and parentheses itself.
+    /// Reads the text of `/proc/<pid>/stat`.
     #[must_use]
     pub fn parse(stat: &str) -> Option<Self> {
-        let (_, after) = stat.rsplit_once(')')?;
-        let field = |number: usize| after.split_ascii_whitespace().nth(number - 3)?.parse::<u64>().ok();
-        Some(Self { ticks: field(14)?.checked_add(field(15)?)?, started: field(22)? })
+        let user = field(stat, 14)?;
+        Some(Self { ticks: user.checked_add(field(stat, 15)?)?, started: field(stat, 22)? })
     }
 
     /// Seconds since an earlier reading of the same process; none when it is another one.
@@ -71,6 +83,18 @@ impl CpuTime {
         let ticks = self.ticks.checked_sub(earlier.ticks).filter(|_| self.started == earlier.started)?;
         Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
+}
+
+/// The process's parent, by the text of `/proc/<pid>/stat`.
+pub(super) fn parent(stat: &str) -> Option<u32> {
+    field(stat, 4)?.try_into().ok()
+}
+
+/// A number behind the process's name, which stands in parentheses and may hold blanks and parentheses itself; fields are counted
+/// as in proc_pid_stat(5).
+fn field(stat: &str, number: usize) -> Option<u64> {
+    let (_, after) = stat.rsplit_once(')')?;
+    after.split_ascii_whitespace().nth(number.checked_sub(3)?)?.parse().ok()
 }
 
 /// Seconds of one tick, in which the kernel tells the CPU time of processes: 0.01 nearly everywhere.
@@ -99,6 +123,7 @@ mod tests {
         ] {
             assert_eq!(CpuTime::parse(&text).map(|cpu| (cpu.ticks, cpu.started)), found, "{text}");
         }
+        assert_eq!((parent(PROXY), parent("26716 (docker-proxy) S")), (Some(1428), None));
     }
 
     #[test]

@@ -23,21 +23,14 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Reads the text of `/proc/<pid>/cmdline`; none of any other program. Options may be spelled `-host-port 80`, `-host-port=80`
-    /// or with two dashes, as Go's flag package takes them.
+    /// Reads the text of `/proc/<pid>/cmdline`; none of any other program.
     #[must_use]
     pub fn parse(pid: u32, cmdline: &str) -> Option<Self> {
-        let mut words = cmdline.split('\0');
-        if words.next()?.rsplit('/').next() != Some("docker-proxy") {
+        let words: Vec<&str> = cmdline.split('\0').collect();
+        if processes::program(&words) != "docker-proxy" {
             return None;
         }
-        let words: Vec<&str> = words.collect();
-        let option = |name: &str| {
-            words.iter().enumerate().find_map(|(at, word)| {
-                let word = word.strip_prefix("--").or_else(|| word.strip_prefix('-'))?.strip_prefix(name)?;
-                if word.is_empty() { words.get(at + 1).copied() } else { word.strip_prefix('=') }
-            })
-        };
+        let option = |name: &str| processes::option(&words, name);
         Some(Self {
             pid,
             protocol: option("proto").unwrap_or("tcp").to_owned(),

@@ -9,7 +9,7 @@ use crate::model::event::Attested;
 use crate::model::mounts::MountTable;
 use std::path::Path;
 
-/// So many looks in a row must show the same before what differs from what was asked is believed: a runtime may still be at work.
+/// After so many looks in a row with one difference from what was asked no other is taken: it is no passing state of the start.
 const STEADY_LOOKS: u32 = 3;
 
 /// What must be seen of a unit from within.

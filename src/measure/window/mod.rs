@@ -7,11 +7,11 @@
 //! Without a quota it ends with that; without anything asked for, or when the limited cgroup is our own, nothing runs in the window.
 
 mod counters;
-mod helpers;
+mod engine_cpu;
 mod inside;
 mod watch;
 
-pub use helpers::{EngineProcesses, Helpers, ProxyCpu};
+pub use engine_cpu::{EngineProcesses, Helpers, ProxyCpu};
 pub use inside::Expected;
 
 use crate::model::cgroup::CgroupLayout;
@@ -64,7 +64,7 @@ pub struct Closed {
 pub struct Window {
     layout: CgroupLayout,
     cpu_ns: Vec<Option<u64>>,
-    helpers: helpers::Begun,
+    helpers: engine_cpu::Begun,
     watch: Result<Watch, Vec<Leaf>>,
 }
 
@@ -75,7 +75,7 @@ impl Window {
         let cpu_ns = units.iter().map(|unit| counters::cpu_ns(layout, &unit.cgroup)).collect();
         let mut leaves: Vec<Leaf> = units.into_iter().map(Leaf::new).collect();
         leaves.iter_mut().for_each(|leaf| leaf.first_look(layout));
-        let helpers = helpers::Begun::read(layout, helpers);
+        let helpers = engine_cpu::Begun::read(layout, helpers);
         Self { layout: layout.clone(), cpu_ns, helpers, watch: watch::start(layout, leaves) }
     }
 

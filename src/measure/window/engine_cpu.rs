@@ -103,12 +103,21 @@ mod tests {
         (observations, proxies.into_iter().map(|proxy| proxy.cpu_seconds).collect())
     }
 
+    /// Stops a process and waits until it is: from then on it takes no time.
+    fn stop(pid: u32) {
+        let id = rustix::process::Pid::from_raw(pid.cast_signed()).expect("a process");
+        rustix::process::kill_process(id, rustix::process::Signal::STOP).expect("stop");
+        while !std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("stat").contains(") T ") {
+            std::thread::yield_now();
+        }
+    }
+
     #[test]
     fn an_idle_process_spent_nothing_and_one_that_is_gone_is_unknown() {
         let layout = CgroupLayout::default();
         let mut sleeper = std::process::Command::new("/bin/sleep").arg("987").spawn().expect("sleep");
         let pid = sleeper.id();
-        // Its exec may still run; what it spends then is below a tick.
+        stop(pid);
         let idle = Helpers { proxies: vec![proxy(pid)], engine: Some(EngineProcesses::Pids(vec![pid])) };
         let zero = |name: &str| (name.to_owned(), 0.0);
         let both = vec![zero("docker_proxy_cpu_seconds"), zero("engine_cpu_seconds")];
