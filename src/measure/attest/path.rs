@@ -3,7 +3,8 @@
 //! The nat table is asked for the first packet of a connection only, so its packet counters count connections (iptables(8));
 //! docker-proxy leaves no counter, but CPU time. Of connections that were open before, DNAT shows nothing.
 
-use super::{processes, proxies};
+use super::processes;
+use super::proxies::{self, ProxyCpu};
 use crate::model::event::Attested;
 use crate::model::stack::PortSpec;
 use std::fmt;
@@ -102,27 +103,29 @@ impl fmt::Display for Taken {
     }
 }
 
-/// The way to a published port between two outputs of iptables, by the CPU seconds of its docker-proxy processes in the same time.
+/// The way to a published port between two outputs of iptables, by the CPU time in between of the `proxies` that serve it.
 ///
 /// Beside connections by DNAT a docker-proxy with no more than one tick of the CPU clock was idle: it wakes up now and then. None
-/// when neither says enough: rules that cannot be read or were written anew meanwhile, and no CPU time.
+/// when it cannot be told: a proxy of it ended meanwhile, or its rules cannot be read or were written anew, without any CPU time of
+/// a proxy.
 #[must_use]
-pub fn taken(before: &str, after: &str, port: &PortSpec, proxy_cpu_seconds: Option<f64>) -> Option<Taken> {
+pub fn taken(before: &str, after: &str, port: &PortSpec, proxies: &[ProxyCpu]) -> Option<Taken> {
+    let serving: Vec<&ProxyCpu> = proxies.iter().filter(|proxy| proxy.proxy.serves(port)).collect();
+    let spent = serving.iter().map(|proxy| proxy.cpu_seconds).sum::<Option<f64>>()?;
     let count = |text: &str| {
         let rules = dnat_rules(text)?;
         let ours = rules.iter().filter(|rule| Some(rule.port) == port.host_port && rule.protocol == port.protocol);
         ours.map(|rule| rule.packets).try_fold(0_u64, u64::checked_add)
     };
     let connections = count(before).zip(count(after)).and_then(|(before, after)| after.checked_sub(before));
-    let seconds = proxy_cpu_seconds.unwrap_or(0.0);
     let way = match connections {
-        Some(0) | None if seconds > 0.0 => Way::Proxy,
+        Some(0) | None if spent > 0.0 => Way::Proxy,
         Some(0) => Way::Direct,
-        Some(_) if seconds > processes::tick_seconds() * 1.5 => Way::Both,
+        Some(_) if spent > processes::tick_seconds() * 1.5 => Way::Both,
         Some(_) => Way::Dnat,
         None => return None,
     };
-    Some(Taken { way, connections, proxy_cpu_seconds })
+    Some(Taken { way, connections, proxy_cpu_seconds: Some(spent).filter(|_| !serving.is_empty()) })
 }
 
 /// The row `path PORT` of a unit.
@@ -140,6 +143,7 @@ pub fn row(unit: &str, port: &PortSpec, asked: Way, taken: Option<&Taken>) -> At
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::net::{IpAddr, Ipv4Addr};
 
     const NFT: &str = "\
 Chain PREROUTING (policy ACCEPT 0 packets, 0 bytes)
@@ -170,6 +174,14 @@ Chain DOCKER (2 references)
 
     fn port(host_port: u16, protocol: &str) -> PortSpec {
         PortSpec { host_ip: None, host_port: Some(host_port), port: 80, protocol: protocol.into() }
+    }
+
+    /// A docker-proxy of a port, and what it spent.
+    fn proxy(port: &PortSpec, cpu_seconds: Option<f64>) -> ProxyCpu {
+        let any = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
+        let (protocol, host_port) = (port.protocol.clone(), port.host_port.expect("a port"));
+        let proxy = proxies::Proxy { pid: 1, protocol, host_ip: any, host_port, container_ip: any, container_port: port.port };
+        ProxyCpu { proxy, cpu_seconds }
     }
 
     #[test]
@@ -203,20 +215,24 @@ Chain DOCKER (2 references)
         let fewer = NFT.replace("      12      720", "       0        0");
         let tcp = port(28191, "tcp");
         for (before, after, port, seconds, way, words) in [
-            (NFT, more.as_str(), &tcp, None, Some("dnat"), "100 connections by DNAT, no docker-proxy"),
-            (NFT, &more, &tcp, Some(0.0), Some("dnat"), "100 connections by DNAT, 0.00 s of docker-proxy"),
-            (NFT, &more, &tcp, Some(0.01), Some("dnat"), "100 connections by DNAT, 0.01 s of docker-proxy"),
-            (NFT, &more, &tcp, Some(0.5), Some("docker-proxy and dnat"), "100 connections by DNAT, 0.50 s of docker-proxy"),
-            (NFT, NFT, &tcp, Some(0.5), Some("docker-proxy"), "0 connections by DNAT, 0.50 s of docker-proxy"),
-            (NFT, NFT, &tcp, Some(0.0), Some("direct"), "0 connections by DNAT, 0.00 s of docker-proxy"),
-            (NFT, &more, &port(28191, "udp"), None, Some("direct"), "0 connections by DNAT, no docker-proxy"),
+            (NFT, more.as_str(), &tcp, vec![], Some("dnat"), "100 connections by DNAT, no docker-proxy"),
+            (NFT, &more, &tcp, vec![Some(0.0)], Some("dnat"), "100 connections by DNAT, 0.00 s of docker-proxy"),
+            (NFT, &more, &tcp, vec![Some(0.01)], Some("dnat"), "100 connections by DNAT, 0.01 s of docker-proxy"),
+            (NFT, &more, &tcp, vec![Some(0.5)], Some("docker-proxy and dnat"), "100 connections by DNAT, 0.50 s of docker-proxy"),
+            (NFT, NFT, &tcp, vec![Some(0.5)], Some("docker-proxy"), "0 connections by DNAT, 0.50 s of docker-proxy"),
+            (NFT, NFT, &tcp, vec![Some(0.0)], Some("direct"), "0 connections by DNAT, 0.00 s of docker-proxy"),
+            (NFT, &more, &port(28191, "udp"), vec![], Some("direct"), "0 connections by DNAT, no docker-proxy"),
             // Rules that come with the container count from 0.
-            (LEGACY, &more, &tcp, None, Some("dnat"), "112 connections by DNAT, no docker-proxy"),
-            ("", &more, &tcp, Some(0.5), Some("docker-proxy"), "rules not readable, 0.50 s of docker-proxy"),
-            (NFT, &fewer, &tcp, Some(0.0), None, ""),
-            (NFT, "", &tcp, None, None, ""),
+            (LEGACY, &more, &tcp, vec![], Some("dnat"), "112 connections by DNAT, no docker-proxy"),
+            ("", &more, &tcp, vec![Some(0.5)], Some("docker-proxy"), "rules not readable, 0.50 s of docker-proxy"),
+            (NFT, &fewer, &tcp, vec![Some(0.0)], None, ""),
+            (NFT, "", &tcp, vec![], None, ""),
+            (NFT, &more, &tcp, vec![Some(0.5), None], None, ""),
+            (NFT, NFT, &port(28191, "udp"), vec![None], Some("direct"), "0 connections by DNAT, no docker-proxy"),
+            (NFT, NFT, &tcp, vec![Some(0.25), Some(0.5)], Some("docker-proxy"), "0 connections by DNAT, 0.75 s of docker-proxy"),
         ] {
-            let taken = taken(before, after, port, seconds);
+            let proxies: Vec<ProxyCpu> = seconds.iter().map(|seconds| proxy(&tcp, *seconds)).collect();
+            let taken = taken(before, after, port, &proxies);
             assert_eq!(taken.as_ref().map(|taken| taken.way.to_string()).as_deref(), way, "{words}");
             assert_eq!(taken.map(|taken| taken.to_string()).unwrap_or_default(), words);
         }
@@ -225,7 +241,7 @@ Chain DOCKER (2 references)
     #[test]
     fn a_row_names_the_port_and_its_numbers() {
         let port = port(28191, "tcp");
-        let taken = taken(NFT, NFT, &port, Some(0.5)).expect("a way");
+        let taken = taken(NFT, NFT, &port, &[proxy(&port, Some(0.5))]).expect("a way");
         let row = row("web", &port, Way::Dnat, Some(&taken));
         assert_eq!((row.setting.as_str(), row.found.as_deref(), row.differs()), ("path 28191/tcp", Some("docker-proxy"), true));
         assert_eq!((row.asked.as_str(), row.source.as_str()), ("dnat", "0 connections by DNAT, 0.50 s of docker-proxy"));

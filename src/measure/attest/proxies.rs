@@ -52,6 +52,15 @@ impl Proxy {
     }
 }
 
+/// CPU time of one docker-proxy over a window.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProxyCpu {
+    /// Which.
+    pub proxy: Proxy,
+    /// CPU seconds, in whole ticks; none when it ended meanwhile.
+    pub cpu_seconds: Option<f64>,
+}
+
 /// The proxies among processes; of one daemon only when they must be in its network namespace, as a daemon's proxies are.
 #[must_use]
 pub fn find(pids: &[u32], namespace: Option<u64>) -> Vec<Proxy> {

@@ -2,7 +2,7 @@
 
 use super::counters;
 use crate::measure::attest::processes::CpuTime;
-use crate::measure::attest::proxies::Proxy;
+use crate::measure::attest::proxies::{Proxy, ProxyCpu};
 use crate::model::cgroup::CgroupLayout;
 use crate::model::metric::{Observation, Unit};
 
@@ -22,15 +22,6 @@ pub enum EngineProcesses {
     Group(String),
     /// These.
     Pids(Vec<u32>),
-}
-
-/// CPU time of one docker-proxy over the window.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ProxyCpu {
-    /// Which.
-    pub proxy: Proxy,
-    /// CPU seconds, in whole ticks; none when it ended meanwhile.
-    pub cpu_seconds: Option<f64>,
 }
 
 /// The helpers at the beginning of the window.

@@ -11,9 +11,10 @@ mod engine_cpu;
 mod inside;
 mod watch;
 
-pub use engine_cpu::{EngineProcesses, Helpers, ProxyCpu};
+pub use engine_cpu::{EngineProcesses, Helpers};
 pub use inside::Expected;
 
+use crate::measure::attest::proxies::ProxyCpu;
 use crate::model::cgroup::CgroupLayout;
 use crate::model::event::Attested;
 use crate::model::metric::{Observation, Unit};
