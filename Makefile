@@ -19,7 +19,7 @@ demo: build
 	@echo 'demo: the numbers are in reports/cpus/trials.csv and summary.csv, the charts in reports/cpus/*.png, the report in reports/cpus/README.md'
 
 test: lint
-	./scripts/machine engine sysbench
+	./scripts/machine engine sysbench nginx mariadbd ab wrk fio mkfs.xfs mkfs.btrfs fuse-overlayfs ip iptables busybox tini
 	SHAKEDOWN_TEST_ENGINE=required $(CARGO) test --locked
 	$(CARGO) run --locked --quiet -- clean
 

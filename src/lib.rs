@@ -31,6 +31,7 @@
 //! - a parser: a file in [`measure::parsers`], a line in its `PARSERS`, and fixtures;
 //! - an engine: a folder in [`engine`] that passes `tests/engine_conformance.rs`, and a line in `cli/engines.rs`;
 //! - a chart: a file in [`report::charts`], and a line in `report/gallery.rs`;
+//! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;
 //! - a command: a file in [`cli`].
 //!
 //! Each module owns its error enum; there is no central one. One owner per dependency: see `tests/layers.rs`. What users must know

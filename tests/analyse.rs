@@ -1,5 +1,7 @@
 //! The analysis against known answers, invariances, degenerate inputs, and noise without an effect.
 
+pub mod starts;
+
 use shakedown::analyse::{analyse, benjamini_hochberg, blocks_needed, holm, level, median_ranks, too_short};
 use shakedown::model::estimate::{Analysis, Comparison, Effect, Subject, Verdict};
 use shakedown::model::event::{JOURNAL_FORMAT, RunStarted, TrialRow};
@@ -86,6 +88,7 @@ pub fn row(results: &Results, variant: usize, block: u32, metrics: &[(&str, f64)
         variant: Some(variant),
         superseded: false,
         row: TrialRow {
+            engine_start: None,
             trial: format!("b{block}p{position}"),
             variant: results.variants[variant].id.clone(),
             identity: results.variants[variant].identity.clone(),

@@ -1,7 +1,10 @@
 //! Faults of a daemon: a mock engine on a unix socket answers each request as a script says.
 
+use shakedown::engine::control::Control;
 use shakedown::engine::docker::{Docker, Env};
+use shakedown::engine::grouped::Grouped;
 use shakedown::engine::{Created, Engine, EngineError, Image, UnitName};
+use shakedown::model::cgroup::CgroupLayout;
 use shakedown::model::spec::{ImageSpec, Place, UnitSpec};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -363,14 +366,40 @@ async fn the_sweep_removes_dead_runs_only_and_tells_what_is_left() {
             {"Id":"c3","Names":["/c"],"Labels":{"x":"y"}}]"#,
     );
     let networks = Json(200, r#"[{"Id":"n1","Name":"net","Labels":{"shakedown.run":"dead"}},{"Id":"n2","Name":"bridge","Labels":{}}]"#);
-    let gone = [("GET", "/containers/json", list), ("GET", "/networks", networks), ("DELETE", "/containers/c1", GONE)];
+    let volumes = Json(
+        200,
+        r#"{"Volumes":[{"Name":"v1","Driver":"local","Mountpoint":"/","Scope":"local","Labels":{"shakedown.run":"dead"},"Options":null},
+            {"Name":"v2","Driver":"local","Mountpoint":"/","Scope":"local","Labels":null,"Options":null}],"Warnings":null}"#,
+    );
+    let gone = [
+        ("GET", "/containers/json", list),
+        ("GET", "/networks", networks),
+        ("GET", "/volumes", volumes),
+        ("DELETE", "/containers/c1", GONE),
+        ("DELETE", "/volumes/v1", GONE),
+    ];
     let alive = ["live".to_owned()];
     let (mock, engine) = Mock::engine(&[gone.as_slice(), &[("DELETE", "/networks/n1", Json(204, ""))]].concat()).await;
-    assert_eq!(engine.sweep(&alive).await.expect("sweep"), ["container `a` of run `dead`", "network `net` of run `dead`"]);
+    assert_eq!(
+        engine.sweep(&alive).await.expect("sweep"),
+        ["container `a` of run `dead`", "network `net` of run `dead`", "volume `v1` of run `dead`"]
+    );
     let deleted: Vec<String> = mock.seen().into_iter().filter(|request| request.starts_with("DELETE")).collect();
-    assert_eq!(deleted, ["DELETE /v1.43/containers/c1", "DELETE /v1.43/networks/n1"]);
+    assert_eq!(deleted, ["DELETE /v1.43/containers/c1", "DELETE /v1.43/networks/n1", "DELETE /v1.43/volumes/v1"]);
     let (_mock, engine) =
         Mock::engine(&[gone.as_slice(), &[("DELETE", "/networks/n1", Json(403, r#"{"message":"in use"}"#))]].concat()).await;
     let error = text(engine.sweep(&alive).await);
     assert!(error.contains("network `net`") && error.contains("in use") && !error.contains("`a`"), "{error}");
+}
+
+#[tokio::test]
+async fn neighbours_are_what_runs_without_our_label() {
+    let running = r#"[{"Id":"1","Names":["/web"],"Labels":{}},{"Id":"2","Names":["/ours"],"Labels":{"shakedown.run":"r"}}]"#;
+    let (mock, engine) = Mock::engine(&[("GET", "/containers/json", Json(200, running))]).await;
+    assert_eq!(engine.neighbours().await.expect("answer"), ["web"]);
+    assert_eq!(mock.seen(), ["GET /v1.43/containers/json"]);
+    let grouped = Grouped::new(engine, Control::new(CgroupLayout::default()));
+    assert_eq!(grouped.neighbours().await.expect("answer"), ["web"], "with groups around containers, too");
+    let (_mock, engine) = Mock::engine(&[("GET", "/containers/json", Json(500, "{}"))]).await;
+    assert!(text(engine.neighbours().await.map(drop)).contains("list containers"));
 }

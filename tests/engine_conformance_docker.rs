@@ -6,11 +6,12 @@ use shakedown::engine::docker::{Docker, Env};
 use shakedown::engine::grouped::Grouped;
 use shakedown::engine::{Created, Engine, EngineError, Exit, Image, LABEL_RUN, Output, UnitName, pack};
 use shakedown::model::spec::{ContainerSpec, FileSpec, ImageSpec, LimitsSpec, Place, UnitSpec};
+use shakedown::record::Alive;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 const BUSYBOX: &str = "/bin/busybox";
-const TOOLS: &[&str] = &["sh", "cat", "sleep", "head", "true", "printf", "id", "stat", "kill", "pwd", "echo"];
+const TOOLS: &[&str] = &["sh", "cat", "sleep", "head", "true", "printf", "id", "stat", "kill", "pwd", "echo", "nc", "ls", "dd", "touch"];
 
 /// The docker subject, or why this host has none.
 pub fn subject() -> Result<Subject, String> {
@@ -63,14 +64,14 @@ async fn connect() -> Result<Grouped<Docker>, String> {
 }
 
 /// An engine with an image for the tests below.
-struct Bench {
-    engine: Grouped<Docker>,
-    image: Image,
-    run: String,
+pub struct Bench {
+    pub engine: Grouped<Docker>,
+    pub image: Image,
+    pub run: String,
 }
 
 impl Bench {
-    async fn new(test: &str) -> Option<Self> {
+    pub async fn new(test: &str) -> Option<Self> {
         let made = async {
             let engine = connect().await?;
             let image = engine.image(&ImageSpec::Archive(rootfs()?), Path::new("/")).await.map_err(|error| error.to_string())?;
@@ -81,12 +82,16 @@ impl Bench {
         made.await.map_err(|reason| eprintln!("skipped: {reason}")).ok()
     }
 
-    async fn create(&self, unit: &str, spec: &UnitSpec) -> Result<Created, EngineError> {
-        let name = UnitName { run: self.run.clone(), experiment: "own".into(), trial: "t1".into(), unit: unit.into() };
-        self.engine.create(&name, spec, Some(&self.image)).await
+    pub fn name(&self, unit: &str) -> UnitName {
+        UnitName { run: self.run.clone(), experiment: "own".into(), trial: "t1".into(), unit: unit.into() }
     }
 
-    async fn run(&self, spec: &UnitSpec) -> (Exit, Output) {
+    pub async fn create(&self, unit: &str, spec: &UnitSpec) -> Result<Created, EngineError> {
+        self.engine.create(&self.name(unit), spec, Some(&self.image)).await
+    }
+
+    /// The whole life of one unit.
+    pub async fn run(&self, spec: &UnitSpec) -> (Exit, Output) {
         let unit = self.create("a", spec).await.expect("create");
         self.engine.start(&unit).await.expect("start");
         self.engine.wait(&unit).await.expect("wait");
@@ -97,7 +102,7 @@ impl Bench {
     }
 }
 
-fn shell(script: &str) -> UnitSpec {
+pub fn shell(script: &str) -> UnitSpec {
     UnitSpec {
         command: ["/bin/sh", "-c", script].map(str::to_owned).into(),
         container: ContainerSpec { network_mode: Some("none".into()), ..ContainerSpec::default() },
@@ -105,18 +110,32 @@ fn shell(script: &str) -> UnitSpec {
     }
 }
 
-fn text(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// A client beside the engine, for what the engine itself has no business to do.
-fn client() -> bollard::Docker {
+pub fn client() -> bollard::Docker {
     bollard::Docker::connect_with_defaults().expect("client")
 }
 
 async fn forget_image(id: &str) {
     let options = bollard::query_parameters::RemoveImageOptionsBuilder::default().force(true).build();
     client().remove_image(id, Some(options), None).await.expect("remove image");
+}
+
+/// Whoever uses this daemon now, for sweeps that must spare them: the runs with a lease, and those that anything on it belongs to.
+/// While the first value lives, nobody begins.
+pub async fn everyone() -> (Alive, Vec<String>) {
+    let nobody = shakedown::record::alive_runs();
+    let all = bollard::query_parameters::ListContainersOptionsBuilder::default().all(true).build();
+    let containers = client().list_containers(Some(all)).await.expect("containers").into_iter().filter_map(|one| one.labels);
+    let networks = client().list_networks(None::<bollard::query_parameters::ListNetworksOptions>).await.expect("networks");
+    let volumes = client().list_volumes(None::<bollard::query_parameters::ListVolumesOptions>).await.expect("volumes");
+    let volumes = volumes.volumes.unwrap_or_default().into_iter().map(|one| one.labels);
+    let labels = containers.chain(networks.into_iter().filter_map(|one| one.labels)).chain(volumes);
+    let runs = labels.filter_map(|mut labels| labels.remove(LABEL_RUN)).chain(nobody.runs.clone()).collect();
+    (nobody, runs)
 }
 
 #[tokio::test]
@@ -225,12 +244,7 @@ async fn the_sweep_takes_created_running_and_ended_units_of_dead_runs() {
     bench.engine.start(&units[1]).await.expect("start");
     // The daemon alone: control groups of runs without containers are not this test's.
     let daemon = Docker::connect(None, &Env::of_process()).await.expect("daemon");
-    // Whoever else uses this daemon now counts as alive, and nobody begins meanwhile.
-    let _nobody = shakedown::record::alive_runs();
-    let options = bollard::query_parameters::ListContainersOptionsBuilder::default().all(true).build();
-    let others = client().list_containers(Some(options)).await.expect("list");
-    let runs = others.into_iter().filter_map(|container| container.labels?.remove(LABEL_RUN));
-    let mut alive: Vec<String> = runs.collect();
+    let (_nobody, mut alive) = everyone().await;
     assert!(daemon.sweep(&alive).await.expect("sweep").iter().all(|what| !what.contains(&bench.run)));
     alive.retain(|run| *run != bench.run);
     let mut swept = daemon.sweep(&alive).await.expect("sweep");

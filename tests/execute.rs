@@ -113,6 +113,9 @@ impl EngineSource for One {
     fn host(&self, _namespace: Option<Arc<Namespace>>) -> Result<Arc<dyn Engine>, EngineError> {
         Ok(Arc::clone(&self.0) as Arc<dyn Engine>)
     }
+    fn sweep_private(&self, _alive: &[String]) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
 }
 
 #[derive(Default)]
@@ -149,6 +152,7 @@ impl Bench {
             id: variant.id.to_string(),
             identity: variant.identity.to_string(),
             spec: planned.binder.resolve(&variant.levels).unwrap_or_else(|_| panic!("it resolved before")).spec,
+            copy: false,
             seconds: None,
         });
         let scheduled = |[block, position, _, variant]: &[u32; 4]| Scheduled {
@@ -156,6 +160,7 @@ impl Bench {
             variant: *variant as usize,
             block: *block,
             position: *position,
+            engine_start: None,
             attempt: 1,
         };
         let job = Job {
@@ -188,7 +193,7 @@ impl Bench {
 
     async fn run(&self) -> Result<Ended, ExecuteError> {
         let engine = Meddler { fake: self.fake.clone(), cancel_at: self.cancel_at, token: self.token.clone(), image: self.image.clone() };
-        let ready = execute::preflight(&self.job.variants, &One(Arc::new(engine))).await?;
+        let ready = execute::preflight(&self.job.variants, Arc::new(One(Arc::new(engine)))).await?;
         let mut seen = Seen::default();
         let before = self.events().len();
         let ended = execute::run(&self.job, &ready, &self.run, &mut seen, &self.token).await;

@@ -8,17 +8,19 @@ use shakedown::model::spec::{FileSpec, LimitsSpec, Place, UnitSpec};
 use std::path::Path;
 
 /// The engine, or none (and a word on it) where this host cannot have one.
-fn engine() -> Option<NativeEngine> {
+pub fn engine() -> Option<NativeEngine> {
     NativeEngine::new().map_err(|error| eprintln!("skipped: {error}")).ok()
 }
 
-fn name(check: &str, unit: &str) -> UnitName {
+/// A name that no other test uses, of a run that is alive.
+pub fn name(check: &str, unit: &str) -> UnitName {
     let run = format!("native{}{check}", std::process::id());
     crate::alive::hold(&run);
     UnitName { run, experiment: "native".into(), trial: "t1".into(), unit: unit.into() }
 }
 
-fn shell(script: &str) -> UnitSpec {
+/// A unit that runs a script.
+pub fn shell(script: &str) -> UnitSpec {
     UnitSpec { command: ["/bin/sh", "-c", script].map(str::to_owned).to_vec(), ..UnitSpec::bare(Place::Host) }
 }
 
@@ -28,7 +30,7 @@ fn with_files(script: &str, files: &[(&str, &str)]) -> UnitSpec {
 }
 
 /// The whole life of one unit, with what the kernel said of it.
-async fn run(engine: &NativeEngine, name: &UnitName, spec: &UnitSpec) -> (Exit, Output, Closed) {
+pub async fn run(engine: &NativeEngine, name: &UnitName, spec: &UnitSpec) -> (Exit, Output, Closed) {
     let unit = engine.create(name, spec, None).await.expect("create");
     let layout = control::layout().expect("layout");
     let watched = Watched {
@@ -53,7 +55,8 @@ fn value(closed: &Closed, name: &str) -> Option<f64> {
     closed.units[0].observations.iter().find(|observation| observation.name == name).map(|observation| observation.value)
 }
 
-fn stdout(output: &Output) -> String {
+/// What it wrote, as text.
+pub fn stdout(output: &Output) -> String {
     String::from_utf8_lossy(&output.stdout.bytes).into_owned()
 }
 

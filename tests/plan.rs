@@ -4,6 +4,7 @@ mod derived;
 mod identity;
 mod order;
 mod product;
+mod stack;
 mod templates;
 
 use shakedown::manifest::{Source, read};

@@ -154,7 +154,7 @@ fn commands_end_as_shown() {
         let exact = match kind {
             ("shakedown", "check" | "parse") => true,
             ("shakedown", "plan") => !recorded,
-            ("shakedown", "report" | "run") => false,
+            ("shakedown", "doctor" | "report" | "run") => false,
             ("make", _) => true,
             _ => continue,
         };
@@ -169,7 +169,9 @@ fn commands_end_as_shown() {
         ran += 1;
     }
     let has = |start: &str| assert!(transcripts.iter().any(|shown| shown.command.starts_with(start)), "{start}");
-    ["make", "shakedown check", "shakedown plan", "shakedown run", "shakedown report", "shakedown parse"].into_iter().for_each(has);
+    ["make", "shakedown check", "shakedown plan", "shakedown run", "shakedown report", "shakedown parse", "shakedown doctor"]
+        .into_iter()
+        .for_each(has);
     assert!(ran >= 5 && transcripts.iter().any(|shown| shown.code == 2), "{transcripts:?}");
 }
 

@@ -9,7 +9,7 @@ use shakedown::model::event::{Attested, Event, JOURNAL_FORMAT, RunStarted, Trial
 use shakedown::model::facts::{EngineFacts, HostFacts};
 use shakedown::model::metric::{Observation, Unit};
 use shakedown::model::outcome::{Failure, FailureKind, Outcome, Phase};
-use shakedown::model::plan::SavedPlan;
+use shakedown::model::plan::{SavedPlan, primer_id};
 use shakedown::record::{Journal, RunFolder, Store};
 
 /// Two variants and the A/A copy, three blocks.
@@ -42,6 +42,7 @@ fn row(plan: &SavedPlan, index: usize, wall: f64) -> TrialRow {
     let [block, position, _, variant] = plan.trials[index];
     let variant = &plan.variants[variant as usize];
     TrialRow {
+        engine_start: None,
         trial: format!("b{block}p{position}"),
         variant: variant.id.clone(),
         identity: variant.identity.clone(),
@@ -58,6 +59,11 @@ fn row(plan: &SavedPlan, index: usize, wall: f64) -> TrialRow {
         outputs: Vec::new(),
         problems: Vec::new(),
     }
+}
+
+/// What was measured before that trial, right after its engine was started.
+fn primer(row: TrialRow) -> TrialRow {
+    TrialRow { trial: primer_id(&row.trial), outcome: Outcome::Primer, ..row }
 }
 
 fn failed(row: TrialRow) -> TrialRow {

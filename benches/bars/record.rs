@@ -80,6 +80,7 @@ fn journal(folder: &RunFolder, plan: &SavedPlan) -> std::io::Result<()> {
         line(
             &mut out,
             &Event::TrialFinished(Box::new(TrialRow {
+                engine_start: None,
                 trial,
                 variant: variant.id.clone(),
                 identity: variant.identity.clone(),

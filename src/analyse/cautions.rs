@@ -4,7 +4,7 @@ use super::families::Found;
 use super::observed::{Key, Observed, counts};
 use super::order_statistics::level;
 use super::primary;
-use crate::model::estimate::Subject;
+use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Subject};
 use crate::model::event::{CLOCK_STEP, TOO_SHORT, UNATTESTED};
 use crate::model::facts::engine_differences;
 use crate::model::outcome::Outcome;
@@ -147,21 +147,40 @@ fn few_blocks(results: &Results, found: &Found) -> Vec<String> {
         said.push(format!("never measured in one block with the baseline, and so not compared: {names}"));
     }
     let metric = primary(results).map(|index| results.metrics[index].name.as_str());
-    let of_family = found.comparisons.iter().filter(|c| Some(c.metric.as_str()) == metric && c.effect.n < FEW_BLOCKS);
-    let thin: Vec<usize> = of_family
-        .filter_map(|comparison| match comparison.subject {
-            Subject::Variant(variant) if !results.variants[variant].id.ends_with(AA_SUFFIX) => Some(variant),
-            _ => None,
-        })
-        .collect();
+    let of_family = || found.comparisons.iter().filter(|c| Some(c.metric.as_str()) == metric);
+    let variant = |comparison: &Comparison| match comparison.subject {
+        Subject::Variant(variant) if !results.variants[variant].id.ends_with(AA_SUFFIX) => Some(variant),
+        _ => None,
+    };
+    let of_blocks = of_family().filter(|comparison| comparison.engine_starts.is_none());
+    let thin: Vec<usize> = of_blocks.filter(|comparison| comparison.effect.n < FEW_BLOCKS).filter_map(variant).collect();
     if !thin.is_empty() {
         said.push(format!("fewer than {FEW_BLOCKS} blocks shared with the baseline: {}", named(results, &thin)));
     }
+    let lacking = of_family().filter_map(|comparison| Some((comparison.lacks_engine_starts()?, variant(comparison)?)));
+    let mut by_starts: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    lacking.for_each(|(starts, variant)| by_starts.entry(starts).or_default().push(variant));
+    said.extend(by_starts.iter().map(|(starts, variants)| few_starts(results, *starts, variants)));
     said
 }
 
+/// Too few engine starts to say anything about these variants.
+fn few_starts(results: &Results, starts: usize, variants: &[usize]) -> String {
+    let declared = results.design.engine_starts.is_some_and(|declared| (declared as usize) < ENOUGH_ENGINE_STARTS);
+    let help = if declared {
+        format!("raise `design.engine_starts` to {ENOUGH_ENGINE_STARTS} at least")
+    } else {
+        "measure more blocks, each with starts of its own".to_owned()
+    };
+    format!(
+        "insufficient engine starts ({starts} of {ENOUGH_ENGINE_STARTS}): no verdict on {}, whose engine is another one than the \
+         baseline's: no two starts of an engine are alike, and trials under one start do not show by how much; {help}",
+        named(results, variants)
+    )
+}
+
 fn failed(results: &Results) -> Option<String> {
-    let of_design = results.rows.iter().filter(|row| row.variant.is_some());
+    let of_design = results.rows.iter().filter(|row| row.variant.is_some() && !row.row.is_primer());
     let mut by_variant: BTreeMap<usize, usize> = BTreeMap::new();
     for row in of_design.clone().filter(|row| row.row.outcome == Outcome::Failed && !row.superseded) {
         *by_variant.entry(row.variant.unwrap_or_default()).or_default() += 1;

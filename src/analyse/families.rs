@@ -4,6 +4,7 @@ use super::ALPHA;
 use super::holm::{benjamini_hochberg, holm};
 use super::observed::Observed;
 use super::paired::Paired;
+use super::starts::Starts;
 use super::verdict::{distrusted, verdict};
 use crate::model::estimate::{Comparison, Subject, Verdict};
 use crate::model::plan::AA_SUFFIX;
@@ -55,14 +56,13 @@ pub(super) fn compare(results: &Results, observed: &Observed, short: &BTreeSet<u
         let is_wanted = move |index: &usize| *index != results.baseline && results.variants[*index].id.ends_with(AA_SUFFIX) == copy;
         (0..results.variants.len()).filter(is_wanted).collect::<Vec<usize>>()
     };
-    let against_baseline = |metric: usize, variant: usize| Question {
-        metric,
-        subject: Subject::Variant(variant),
-        paired: Paired::of(
-            observed.cell(metric, variant),
-            observed.cell(metric, results.baseline),
-            observed.failed(variant).union(observed.failed(results.baseline)).count(),
-        ),
+    let starts = Starts::of(results);
+    let against_baseline = |metric: usize, variant: usize| {
+        let (over, under) = (observed.cell(metric, variant), observed.cell(metric, results.baseline));
+        let failed = observed.failed(variant).union(observed.failed(results.baseline)).count();
+        let starts = Some(&starts).filter(|starts| starts.compares_engines(variant));
+        let paired = Paired::of(over, under, failed, starts);
+        Question { metric, subject: Subject::Variant(variant), paired, engines: starts.is_some() }
     };
 
     let family = others(false).into_iter().map(|variant| against_baseline(primary, variant)).collect::<Vec<_>>();
@@ -98,6 +98,8 @@ struct Question {
     metric: usize,
     subject: Subject,
     paired: Paired,
+    /// Whether engines are compared, so that a replicate is an engine start.
+    engines: bool,
 }
 
 /// What is done about many questions.
@@ -120,12 +122,14 @@ impl Found {
             self.note(&question);
             let Some(mut effect) = effect else { continue };
             effect.p_adjusted = p_adjusted;
-            let lost = question.paired.lost();
-            if lost.is_none() {
-                effect.verdict = verdict(&effect, p_adjusted.or(*p), &results.design);
-            }
             let metric = results.metrics[question.metric].name.clone();
-            answers.push(Comparison { metric, subject: question.subject, effect, too_short: false, lost });
+            let engine_starts = question.engines.then_some(effect.n);
+            let lost = question.paired.lost();
+            let mut answer = Comparison { metric, subject: question.subject, effect, engine_starts, too_short: false, lost };
+            if lost.is_none() && answer.lacks_engine_starts().is_none() {
+                answer.effect.verdict = verdict(&answer.effect, p_adjusted.or(*p), &results.design);
+            }
+            answers.push(answer);
         }
         answers
     }
@@ -135,7 +139,7 @@ impl Found {
         if paired.nonpositive > 0 {
             let (without, all) = self.nonpositive.entry(question.metric).or_default();
             *without += paired.nonpositive;
-            *all += paired.nonpositive + paired.n;
+            *all += paired.nonpositive + paired.pairs;
         }
         if paired.is_constant() && paired.effect(ALPHA).is_some_and(|effect| effect.p.is_none()) {
             *self.constant.entry(question.metric).or_default() += 1;
@@ -182,7 +186,8 @@ fn workload_pairs(results: &Results, observed: &Observed, primary: usize, varian
         .map(|metric| Question {
             metric,
             subject: Subject::Workloads { variant, against: results.metrics[first].name.clone() },
-            paired: Paired::of(observed.cell(metric, variant), observed.cell(first, variant), observed.failed(variant).len()),
+            paired: Paired::of(observed.cell(metric, variant), observed.cell(first, variant), observed.failed(variant).len(), None),
+            engines: false,
         })
         .collect()
 }

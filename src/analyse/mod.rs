@@ -1,7 +1,8 @@
 //! Results -> Analysis: estimates, effects, verdicts. Pure; knows no files and no engine.
 //!
 //! The unit of replication is a trial, and what is compared is always paired: the same run and the same block. Per pair the log of
-//! the ratio is taken, and a t test on those logs gives ratio, interval and p (`paired`). The primary metric's comparisons with the
+//! the ratio is taken, and a t test on those logs gives ratio, interval and p (`paired`); where engines are compared of which one is started for
+//! its setting, the logs are averaged by engine start first, and the start is the unit (`starts`). The primary metric's comparisons with the
 //! baseline are one family under Holm's correction, and so are the workloads of one variant; the A/A control stands alone; the
 //! other metrics are exploratory and say so (`families`). A variant's own level is a median with an order-statistic
 //! interval (`order_statistics`), because a t interval of skewed timings is not what it claims.
@@ -13,6 +14,7 @@ mod observed;
 mod order_statistics;
 mod paired;
 mod power;
+mod starts;
 mod student;
 mod verdict;
 

@@ -5,6 +5,7 @@
 //! geometric mean of the ratios: swapping numerator and denominator gives exactly the reciprocal.
 
 use super::observed::Key;
+use super::starts::Starts;
 use super::{ALPHA, power, student};
 use crate::model::estimate::{Effect, Verdict};
 
@@ -14,12 +15,14 @@ const ROUNDING: f64 = 1e-12;
 /// What the pairs of two lists of observations say.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Paired {
-    /// Pairs of which both values are positive.
+    /// Replicates: pairs of which both values are positive, or the engine starts that hosted such pairs.
     pub(super) n: usize,
-    /// Mean of the log ratios.
+    /// Mean of the replicates' log ratios.
     pub(super) mean: f64,
-    /// Their standard deviation; 0 below two pairs.
+    /// Their standard deviation; 0 below two of them.
     pub(super) sd: f64,
+    /// Pairs of which both values are positive.
+    pub(super) pairs: usize,
     /// Pairs without a ratio, because a value is zero or negative.
     pub(super) nonpositive: usize,
     /// Blocks without a pair, because a trial of either side failed.
@@ -27,27 +30,36 @@ pub(super) struct Paired {
 }
 
 impl Paired {
-    /// Pairs `over` with `under` by key, both in the order of their keys; in `failed` blocks a trial of either side failed.
-    pub(super) fn of(over: &[(Key, f64)], under: &[(Key, f64)], failed: usize) -> Self {
+    /// Pairs `over` with `under` by key, both in the order of their keys; in `failed` blocks a trial of either side failed. With `starts`
+    /// the log ratios of one engine start are averaged to one replicate.
+    ///
+    /// The mean of the differences is the difference of the means where no trial is lost; where one is, the other side's trial of
+    /// that block is left out, too, and what the block was like stays out of the comparison.
+    pub(super) fn of(over: &[(Key, f64)], under: &[(Key, f64)], failed: usize, starts: Option<&Starts>) -> Self {
         let mut logs = Vec::with_capacity(over.len());
         let mut nonpositive = 0;
         for (key, value) in over {
             let Ok(at) = under.binary_search_by_key(key, |(other, _)| *other) else { continue };
             let base = under[at].1;
             if *value > 0.0 && base > 0.0 {
-                logs.push(value.ln() - base.ln());
+                logs.push((*key, value.ln() - base.ln()));
             } else {
                 nonpositive += 1;
             }
         }
+        let pairs = logs.len();
+        let logs = match starts {
+            Some(starts) => starts.means(&logs),
+            None => logs.into_iter().map(|(_, log)| log).collect(),
+        };
         let n = logs.len();
         let mean = logs.iter().sum::<f64>() / n.max(1) as f64;
         let squares: f64 = logs.iter().map(|d| (d - mean).powi(2)).sum();
         let sd = if n < 2 { 0.0 } else { (squares / (n - 1) as f64).sqrt() };
-        Self { n, mean, sd, nonpositive, failed }
+        Self { n, mean, sd, pairs, nonpositive, failed }
     }
 
-    /// Whether at least two pairs all have one ratio, so that nothing can be tested.
+    /// Whether at least two replicates all have one ratio, so that nothing can be tested.
     pub(super) fn is_constant(&self) -> bool {
         self.n >= 2 && self.sd <= ROUNDING
     }
@@ -56,7 +68,7 @@ impl Paired {
     /// value, so no verdict is given.
     pub(super) fn lost(&self) -> Option<(usize, usize)> {
         let lost = self.nonpositive + self.failed;
-        let all = lost + self.n;
+        let all = lost + self.pairs;
         (lost * 5 > all).then_some((lost, all))
     }
 

@@ -67,4 +67,8 @@ impl EngineSource for Engines {
             None => Ok(Arc::new(NativeEngine::new()?.within(namespace))),
         }
     }
+
+    fn sweep_private(&self, _alive: &[String]) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
 }

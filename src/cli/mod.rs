@@ -6,9 +6,11 @@ mod assemble;
 mod catalog;
 mod check;
 mod clean;
+mod doctor;
 mod engines;
 pub mod exit;
 mod fonts;
+mod install;
 mod job;
 mod open;
 mod parse;
@@ -29,7 +31,8 @@ use std::process::ExitCode;
     about,
     after_help = exit::HELP,
     long_about = "Experiments as code for container performance.\n\nA YAML manifest declares a matrix; `plan` shows every trial in order, `run` runs them \
-interleaved through a real engine and records them, `report` makes CSV, charts and a page of the record.\n\n\x20 shakedown check experiments/cpus.yaml     is it right?\n  \
+interleaved through a real engine and records them, `report` makes CSV, charts and a page of the record.\n\n\x20 shakedown doctor                          what can this machine do, and what disturbs?\n  \
+  shakedown check experiments/cpus.yaml     is it right?\n  \
   shakedown plan experiments/cpus.yaml      what would run, and why\n  \
   shakedown run experiments/cpus.yaml       run it; again: only what is missing\n  \
   shakedown report cpus                     the report again, from the record"
@@ -49,6 +52,7 @@ enum Command {
     Run(run::Arguments),
     Report(report::Arguments),
     Parse(parse::Arguments),
+    Doctor(doctor::Arguments),
     Clean(clean::Arguments),
 }
 
@@ -83,6 +87,7 @@ pub fn main() -> ExitCode {
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Parse(arguments) => parse::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
     };
     exit::code(code)

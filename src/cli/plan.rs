@@ -1,7 +1,7 @@
 //! `plan`: what would run, in which order, and why. Runs nothing and writes nothing.
 
 use super::{catalog, engines, exit, job, open, talk};
-use crate::model::plan::{Plan, VariantHistory};
+use crate::model::plan::{Plan, Trial, VariantHistory};
 use crate::plan::{self, History, Options, Planned};
 use crate::record;
 use comfy_table::{CellAlignment, Table, presets};
@@ -128,7 +128,7 @@ fn preflight(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| machine(&error))?;
     let source = engines::Engines::new(arguments.engine.as_deref()).map_err(|error| machine(&error))?;
     let variants = job::variants(opened, planned, history)?;
-    let ready = runtime.block_on(job::check(&variants, &source))?;
+    let ready = runtime.block_on(job::check(&variants, std::sync::Arc::new(source)))?;
     let engines: Vec<String> = ready.facts.iter().map(|facts| format!("{} {}", facts.kind, facts.version).trim_end().to_owned()).collect();
     talk::note(format!("{}: every variant can run here ({})", opened.experiment.name, engines.join(", ")));
     Ok(exit::OK)
@@ -152,6 +152,9 @@ fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std::io::Result
         plan.seed,
         plan.digest
     )?;
+    if let Some(starts) = starts(plan) {
+        writeln!(out, "{starts}")?;
+    }
     let mut variants = new_table(&["variant", "trials", "why"]);
     let mut counts = vec![0_u32; plan.variants.len()];
     plan.trials.iter().for_each(|trial| counts[trial.variant as usize] += 1);
@@ -168,10 +171,20 @@ fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std::io::Result
         return writeln!(out, "everything is up to date: `run` has nothing to do (`--fresh` runs it again)");
     }
     writeln!(out, "order (the A/A copy of the baseline ends in #aa):")?;
-    let mut trials = new_table(&["block", "batch", "position", "trial", "variant"]);
+    let started = !plan.engine_starts.is_empty();
+    let mut trials = if started {
+        new_table(&["block", "batch", "start", "position", "trial", "variant"])
+    } else {
+        new_table(&["block", "batch", "position", "trial", "variant"])
+    };
     for trial in plan.trials.iter().take(MOST_ROWS) {
         let variant = &plan.variants[trial.variant as usize];
-        trials.add_row([trial.block.to_string(), trial.batch.to_string(), trial.position.to_string(), trial.id(), variant.id.to_string()]);
+        let mut row =
+            vec![trial.block.to_string(), trial.batch.to_string(), trial.position.to_string(), trial.id(), variant.id.to_string()];
+        if started {
+            row.insert(2, start(plan, trial));
+        }
+        trials.add_row(row);
     }
     print(out, &trials)?;
     more(out, plan.trials.len(), "trials")?;
@@ -180,6 +193,33 @@ fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std::io::Result
         Some((time, _)) => writeln!(out, "about {}", show_time(time)),
         None => writeln!(out, "time: unknown until something has run"),
     }
+}
+
+/// How often each private engine is started, and for which blocks; none without private engines.
+fn starts(plan: &Plan) -> Option<String> {
+    let starts = *plan.engine_starts.last()?;
+    let mut blocks: Vec<(usize, usize)> = Vec::new();
+    for of_one in plan.engine_starts.chunk_by(|one, next| one == next) {
+        let first = blocks.last().map_or(1, |(_, last)| last + 1);
+        blocks.push((first, first + of_one.len() - 1));
+    }
+    let spans: Vec<String> =
+        blocks.iter().map(|(first, last)| if first == last { first.to_string() } else { format!("{first}-{last}") }).collect();
+    let times = if starts == 1 { "once".to_owned() } else { format!("{starts} times") };
+    Some(match spans.len() {
+        1 => "each private engine is started once, for all blocks".to_owned(),
+        all if all == plan.blocks as usize => format!("each private engine is started {times}, anew for each block"),
+        2..=MOST_SPANS => format!("each private engine is started {times}, for blocks {}", spans.join(", ")),
+        _ => format!("each private engine is started {times}, for up to {} blocks each", plan.blocks.div_ceil(starts)),
+    })
+}
+
+/// Spans of blocks beyond which they are not listed.
+const MOST_SPANS: usize = 12;
+
+/// The engine start that hosts a trial; empty on an engine that runs anyway.
+fn start(plan: &Plan, trial: &Trial) -> String {
+    plan.engine_start(trial).map_or_else(String::new, |start| start.to_string())
 }
 
 /// A table without the blanks that pad its last column.
@@ -233,9 +273,10 @@ fn as_json(out: &mut dyn Write, plan: &Plan) -> std::io::Result<()> {
     for (index, trial) in plan.trials.iter().enumerate() {
         let separator = if index == 0 { "\n" } else { ",\n" };
         let (variant, block, position, batch) = (&ids[trial.variant as usize], trial.block, trial.position, trial.batch);
+        let start = plan.engine_start(trial).map_or_else(String::new, |start| format!(",\"engine_start\":{start}"));
         write!(
             out,
-            "{separator}{{\"id\":\"b{block}p{position}\",\"variant\":{variant},\"block\":{block},\"position\":{position},\"batch\":{batch}}}"
+            "{separator}{{\"id\":\"b{block}p{position}\",\"variant\":{variant},\"block\":{block},\"position\":{position},\"batch\":{batch}{start}}}"
         )?;
     }
     writeln!(out, "\n]}}")
@@ -243,10 +284,90 @@ fn as_json(out: &mut dyn Write, plan: &Plan) -> std::io::Result<()> {
 
 fn as_csv(out: &mut dyn Write, plan: &Plan) -> std::io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
-    writer.write_record(["trial", "variant", "block", "position", "batch"])?;
+    let started = !plan.engine_starts.is_empty();
+    let header = ["trial", "variant", "block", "position", "batch", "engine_start"];
+    writer.write_record(&header[..if started { 6 } else { 5 }])?;
     for trial in &plan.trials {
-        let variant = &plan.variants[trial.variant as usize].id;
-        writer.write_record([&trial.id(), &**variant, &trial.block.to_string(), &trial.position.to_string(), &trial.batch.to_string()])?;
+        let variant = plan.variants[trial.variant as usize].id.to_string();
+        let mut row = vec![trial.id(), variant, trial.block.to_string(), trial.position.to_string(), trial.batch.to_string()];
+        if started {
+            row.push(start(plan, trial));
+        }
+        writer.write_record(row)?;
     }
     writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::plan::{Reason, Variant};
+
+    /// Two variants, the second one on a private engine, over four blocks with these engine starts.
+    fn plan(engine_starts: Vec<u32>) -> Plan {
+        let variant = |id: &str, private: bool| Variant {
+            id: id.into(),
+            levels: Box::default(),
+            identity: "0".into(),
+            reason: Reason::New,
+            private: private && !engine_starts.is_empty(),
+        };
+        let trial = |index: u32| Trial { variant: index % 2, block: index / 2 + 1, position: index % 2 + 1, batch: index + 1 };
+        Plan {
+            experiment: "one".to_owned(),
+            digest: "0".to_owned(),
+            seed: 1,
+            factors: Vec::new(),
+            variants: vec![variant("e=plain", false), variant("e=private", true), variant("e=plain#aa", false)],
+            baseline: 0,
+            trials: (0..8).map(trial).collect(),
+            blocks: 4,
+            engine_starts,
+        }
+    }
+
+    fn written(print: impl Fn(&mut dyn Write) -> std::io::Result<()>) -> String {
+        let mut out = Vec::new();
+        print(&mut out).expect("memory");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn a_plan_shows_its_engine_starts_in_every_form() {
+        let plan = plan(vec![1, 1, 2, 2]);
+        let table = written(|out| table(out, &plan, &History::new()));
+        assert!(table.contains("\neach private engine is started 2 times, for blocks 1-2, 3-4\n"), "{table}");
+        assert!(table.contains("batch  start  position"), "{table}");
+        let csv = written(|out| as_csv(out, &plan));
+        let rows: Vec<&str> = csv.lines().collect();
+        assert_eq!(rows[0], "trial,variant,block,position,batch,engine_start");
+        assert_eq!((rows[1], rows[2]), ("b1p1,e=plain,1,1,1,", "b1p2,e=private,1,2,2,1"));
+        assert_eq!(rows[8], "b4p2,e=private,4,2,8,2");
+        let read: serde_json::Value = serde_json::from_str(&written(|out| as_json(out, &plan))).expect("json");
+        assert_eq!((&read["trials"][0]["engine_start"], &read["trials"][7]["engine_start"]), (&json!(null), &json!(2)));
+    }
+
+    #[test]
+    fn a_plan_without_private_engines_says_nothing_of_starts() {
+        let plan = plan(Vec::new());
+        for text in
+            [written(|out| table(out, &plan, &History::new())), written(|out| as_csv(out, &plan)), written(|out| as_json(out, &plan))]
+        {
+            assert!(!text.contains("start"), "{text}");
+        }
+    }
+
+    #[test]
+    fn starts_are_told_in_words() {
+        let told = |starts: &[u32]| starts_of(starts).expect("starts");
+        fn starts_of(starts: &[u32]) -> Option<String> {
+            super::starts(&Plan { blocks: starts.len() as u32, ..plan(starts.to_vec()) })
+        }
+        assert_eq!(told(&[1, 1, 1]), "each private engine is started once, for all blocks");
+        assert_eq!(told(&[1, 2, 3]), "each private engine is started 3 times, anew for each block");
+        assert_eq!(told(&[1, 1, 2]), "each private engine is started 2 times, for blocks 1-2, 3");
+        let many: Vec<u32> = (0..40).map(|block| block / 2 + 1).collect();
+        assert_eq!(told(&many), "each private engine is started 20 times, for up to 2 blocks each");
+        assert_eq!(starts_of(&[]), None);
+    }
 }

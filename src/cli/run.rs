@@ -200,7 +200,7 @@ async fn reach(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'
     })?;
     let variants = job::variants(opened, planned, history)?;
     tokio::select! {
-        ready = job::check(&variants, &source) => ready,
+        ready = job::check(&variants, std::sync::Arc::new(source)) => ready,
         () = stop.token.cancelled() => Err(stop.code().unwrap_or(exit::INTERRUPTED)),
     }
 }

@@ -75,6 +75,7 @@ impl Show {
                         let unit = if metric.unit.symbol() == "1" { "" } else { metric.unit.symbol() };
                         format!("{} {:.4} {unit}", metric.name, metric.value).trim_end().to_owned()
                     }
+                    (None, _) if row.is_primer() => "primer, thrown away".to_owned(),
                     (None, _) => "ok".to_owned(),
                 };
                 let short = row.is_too_short(self.min_window).then_some(TOO_SHORT);

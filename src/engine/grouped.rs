@@ -3,10 +3,12 @@
 //! A container's own cgroup is gone the moment it exits; the hierarchical counters of the group around it stay until we remove it.
 
 use super::control::{Control, Runs};
-use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use super::namespace::Namespace;
+use super::{Boxed, Created, Engine, EngineError, Executed, Exit, Furniture, Image, Output, Standing, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Wraps an engine whose containers run on this host's kernel.
 pub struct Grouped<E> {
@@ -42,6 +44,38 @@ impl<E: Engine> Engine for Grouped<E> {
 
     fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
         self.inner.unsupported(spec, facts)
+    }
+
+    fn up<'a>(&'a self, run: &'a str) -> Boxed<'a, Result<(), EngineError>> {
+        self.inner.up(run)
+    }
+
+    fn down(&self) -> Boxed<'_, Result<(), EngineError>> {
+        self.inner.down()
+    }
+
+    fn namespace(&self) -> Option<Arc<Namespace>> {
+        self.inner.namespace()
+    }
+
+    fn own_group(&self) -> Option<String> {
+        self.inner.own_group()
+    }
+
+    fn furnish<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        self.inner.furnish(name, furniture)
+    }
+
+    fn clear<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        self.inner.clear(name, furniture)
+    }
+
+    fn inspect<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Standing, EngineError>> {
+        self.inner.inspect(unit)
+    }
+
+    fn exec<'a>(&'a self, unit: &'a Created, command: &'a [String]) -> Boxed<'a, Result<Executed, EngineError>> {
+        self.inner.exec(unit, command)
     }
 
     fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
@@ -85,6 +119,10 @@ impl<E: Engine> Engine for Grouped<E> {
             self.inner.remove(unit).await?;
             self.remove_group(unit.cgroup.clone()).await
         })
+    }
+
+    fn neighbours(&self) -> Boxed<'_, Result<Vec<String>, EngineError>> {
+        self.inner.neighbours()
     }
 
     fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {

@@ -341,6 +341,14 @@ pub trait Engine: Send + Sync {
     /// When something is left.
     fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>>;
 
+    /// Names of what runs here now and is not ours: it competes with every trial. Nothing for an engine that hosts nothing else.
+    ///
+    /// # Errors
+    /// When it cannot be learned.
+    fn neighbours(&self) -> Boxed<'_, Result<Vec<String>, EngineError>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     /// Finds and removes what dead runs left: everything with our label whose run is not in `alive`. Returns what was removed.
     ///
     /// # Errors

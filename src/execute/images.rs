@@ -1,47 +1,65 @@
 //! Every image of the plan, before the first trial: time spent here never counts.
 
-use super::{ExecuteError, Job, Log};
+use super::stage::Instance;
+use super::{ExecuteError, Job, Log, Ready};
 use crate::engine::{Engine, EngineError, Image};
 use crate::model::event::Event;
-use crate::model::spec::{EngineSpec, ImageSpec, Place};
-use std::collections::HashMap;
+use crate::model::spec::{ImageSpec, Place};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
 /// Ready images by engine and source.
 #[derive(Debug, Default)]
-pub(super) struct Images(HashMap<(EngineSpec, ImageSpec), Image>);
+pub(super) struct Images(HashMap<(Instance, ImageSpec), Image>);
 
 impl Images {
-    pub(super) fn get(&self, engine: &EngineSpec, image: &ImageSpec) -> Option<&Image> {
+    pub(super) fn get(&self, engine: &Instance, image: &ImageSpec) -> Option<&Image> {
         self.0.get(&(engine.clone(), image.clone()))
     }
 }
 
-/// Makes every image ready, each once per engine, and says so as soon as it is.
-pub(super) async fn prepare(job: &Job, engines: &HashMap<EngineSpec, Arc<dyn Engine>>, log: &mut Log<'_>) -> Result<Images, ExecuteError> {
+/// Makes every image ready, each once per engine, and says so as soon as it is. A private engine is up meanwhile only.
+pub(super) async fn prepare(job: &Job, ready: &Ready, log: &mut Log<'_>) -> Result<Images, ExecuteError> {
     let mut images = Images::default();
-    for variant in &job.variants {
-        let Some(engine) = engines.get(&variant.spec.engine) else { continue };
-        for workload in variant.spec.workloads.iter().filter(|w| w.unit.place == Place::Container) {
-            let Some(source) = &workload.unit.image else { continue };
-            let key = (variant.spec.engine.clone(), source.clone());
-            if images.0.contains_key(&key) {
-                continue;
-            }
-            let clock = Instant::now();
-            let limit = job.limits.images;
-            let image = tokio::time::timeout(limit, engine.image(source, &job.folder)).await.map_err(|_| EngineError::Image {
-                image: source.to_string(),
-                reason: format!("not ready within {limit:?} (`limits.images`)"),
-            })??;
-            unchanged(&job.images, &source.to_string(), &image.digest)?;
-            let seconds = clock.elapsed().as_secs_f64();
-            log.publish(Event::ImageReady { image: source.to_string(), digest: image.digest.clone(), seconds })?;
-            images.0.insert(key, image);
-        }
+    let mut seen = HashSet::new();
+    for instance in job.variants.iter().map(super::JobVariant::instance).filter(|instance| seen.insert(instance.clone())) {
+        let Some(engine) = ready.engines.get(&instance) else { continue };
+        engine.up(&job.run).await?;
+        let loaded = load(job, &instance, engine, &mut images, log).await;
+        let down = engine.down().await;
+        loaded?;
+        down?;
     }
     Ok(images)
+}
+
+async fn load(
+    job: &Job,
+    instance: &Instance,
+    engine: &Arc<dyn Engine>,
+    images: &mut Images,
+    log: &mut Log<'_>,
+) -> Result<(), ExecuteError> {
+    let on_it = job.variants.iter().filter(|variant| variant.instance() == *instance);
+    let containers = on_it.flat_map(|variant| variant.spec.units()).filter(|(_, unit)| unit.place == Place::Container);
+    for source in containers.filter_map(|(_, unit)| unit.image.as_ref()) {
+        let key = (instance.clone(), source.clone());
+        if images.0.contains_key(&key) {
+            continue;
+        }
+        let clock = Instant::now();
+        let limit = job.limits.images;
+        let image = tokio::time::timeout(limit, engine.image(source, &job.folder)).await.map_err(|_| EngineError::Image {
+            image: source.to_string(),
+            reason: format!("not ready within {limit:?} (`limits.images`)"),
+        })??;
+        unchanged(&job.images, &source.to_string(), &image.digest)?;
+        let seconds = clock.elapsed().as_secs_f64();
+        log.publish(Event::ImageReady { image: source.to_string(), digest: image.digest.clone(), seconds })?;
+        images.0.insert(key, image);
+    }
+    Ok(())
 }
 
 /// Refuses an image that is another one than an interrupted run had: half of each would be compared as one.

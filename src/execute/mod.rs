@@ -3,35 +3,37 @@
 //! One trial at a time; nothing of ours runs beside it except the window's watcher. Every row is in the record before an
 //! observer sees it. Teardown is an awaited call on every path, cancellation included.
 
+mod aside;
+mod collect;
 mod images;
+mod names;
 mod preflight;
+mod probe;
 mod progress;
 mod readings;
+mod schedule;
+mod services;
+mod stage;
 mod trial;
-mod warm_up;
 
 pub use preflight::{Ready, preflight};
 pub use progress::Progress;
+pub use stage::{Instance, Source};
 
 use crate::engine::namespace::Namespace;
-use crate::engine::{Boxed, Engine, EngineError, UnitName};
+use crate::engine::{Boxed, Engine, EngineError};
 use crate::model::cgroup::CgroupLayout;
-use crate::model::event::{Event, RunStarted, TrialRow};
+use crate::model::event::{Event, RunStarted};
 use crate::model::experiment::PhaseLimits;
 use crate::model::facts::HostFacts;
-use crate::model::outcome::Outcome;
 use crate::model::spec::{EngineSpec, TrialSpec};
 use crate::record::{Journal, RecordError, RunFolder};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Kind of the warning that something of a trial could not be removed, and may have run beside the trials after it.
 pub const LEFT_OVER: &str = "left-over";
-
-/// Trials in a row that the engine may fail before the run gives up.
-const ENGINE_PATIENCE: u32 = 3;
 
 /// Opens engines: an existing daemon, the host, or a scripted fake.
 pub trait EngineSource: Send + Sync {
@@ -42,6 +44,11 @@ pub trait EngineSource: Send + Sync {
     /// # Errors
     /// When this process may not make control groups here.
     fn host(&self, namespace: Option<Arc<Namespace>>) -> Result<Arc<dyn Engine>, EngineError>;
+    /// Removes what private engines of dead runs left on this host: those whose run is not in `alive`. Returns what was removed.
+    ///
+    /// # Errors
+    /// When something is left.
+    fn sweep_private(&self, alive: &[String]) -> Result<Vec<String>, EngineError>;
 }
 
 /// One trial that is to run.
@@ -55,6 +62,8 @@ pub struct Scheduled {
     pub block: u32,
     /// Position, from 1.
     pub position: u32,
+    /// Which start of its private engine hosts it; none on an engine that runs anyway.
+    pub engine_start: Option<u32>,
     /// Its next attempt, from 1: those that an interrupted run recorded stay what they are.
     pub attempt: u32,
 }
@@ -68,8 +77,18 @@ pub struct JobVariant {
     pub identity: String,
     /// What it runs.
     pub spec: TrialSpec,
+    /// Whether its engine is its own though another variant's is set the same: the A/A copy's, where engines are compared.
+    pub copy: bool,
     /// Seconds of an earlier trial of it, for the time left.
     pub seconds: Option<f64>,
+}
+
+impl JobVariant {
+    /// The engine that it runs on.
+    #[must_use]
+    pub fn instance(&self) -> Instance {
+        Instance { engine: self.spec.engine.clone(), copy: self.copy }
+    }
 }
 
 /// Everything that a run needs.
@@ -167,7 +186,7 @@ pub async fn run(
     cancel: &CancellationToken,
 ) -> Result<Ended, ExecuteError> {
     // Cancelled meanwhile, nothing is started below.
-    ready.sweep(None, Some(cancel)).await?;
+    ready.sweep(None, true, Some(cancel)).await?;
     let mut log = Log { journal: Journal::open(&folder.journal())?, observer, progress: Progress::new(job) };
     let started = Event::RunStarted(Box::new(RunStarted {
         format: crate::model::event::JOURNAL_FORMAT,
@@ -181,16 +200,18 @@ pub async fn run(
     }));
     log.publish(started)?;
     let prepared = tokio::select! {
-        prepared = images::prepare(job, &ready.engines, &mut log) => Some(prepared),
+        prepared = images::prepare(job, ready, &mut log) => Some(prepared),
         () = cancel.cancelled() => None,
     };
     let ended = match prepared {
-        Some(Ok(images)) => trials(&Shared { job, ready, images, cancel }, folder, &mut log).await,
+        Some(Ok(images)) => schedule::trials(&Shared { job, ready, images, cancel }, folder, &mut log).await,
         Some(Err(error)) => Err(error),
         None => Ok(0),
     };
     // What a failed or abandoned call may have made behind our back: everything of this run is over now.
-    settle(job, ready, &mut log).await?;
+    let down = ready.down().await;
+    let left = down.and(ready.sweep((!job.keep).then_some(job.run.as_str()), true, None).await);
+    log.left_over(left)?;
     let interrupted = cancel.is_cancelled();
     log.publish(match &ended {
         Err(error) => Event::RunInterrupted { at: now(), by: error.to_string() },
@@ -198,35 +219,6 @@ pub async fn run(
         Ok(_) => Event::RunFinished { at: now() },
     })?;
     Ok(Ended { failed: ended?, interrupted })
-}
-
-/// The job's trials, one after the other; returns how many failed.
-async fn trials(shared: &Shared<'_>, folder: &RunFolder, log: &mut Log<'_>) -> Result<usize, ExecuteError> {
-    let (mut failed, mut broken) = (0, 0);
-    for scheduled in &shared.job.trials {
-        if shared.cancel.is_cancelled() {
-            break;
-        }
-        log.progress.begin(scheduled);
-        let Some(row) = attempts(shared, scheduled, folder, log).await? else { break };
-        log.progress.finish(scheduled, &row);
-        failed += usize::from(row.outcome == Outcome::Failed);
-        let reason = row.failure.as_ref().filter(|failure| failure.is_of_the_engine()).map(|failure| failure.reason.clone());
-        log.publish(Event::TrialFinished(Box::new(row)))?;
-        broken = if reason.is_some() { broken + 1 } else { 0 };
-        if let Some(reason) = reason.filter(|_| broken >= ENGINE_PATIENCE) {
-            return Err(ExecuteError::EngineGone { trials: broken, reason });
-        }
-    }
-    Ok(failed)
-}
-
-/// Removes all of this run between two trials, when nothing of it may be there; what stays is told and recorded.
-async fn settle(job: &Job, ready: &Ready, log: &mut Log<'_>) -> Result<(), RecordError> {
-    match ready.sweep((!job.keep).then_some(job.run.as_str()), None).await {
-        Ok(()) => Ok(()),
-        Err(error) => log.publish(Event::Warned { kind: LEFT_OVER.to_owned(), message: error.to_string() }),
-    }
 }
 
 /// The journal first, then whoever watches.
@@ -242,57 +234,14 @@ impl Log<'_> {
         self.observer.event(&event, &self.progress);
         Ok(())
     }
-}
 
-/// Tries a trial until it ends otherwise than by a fault of the engine; none when cancelled.
-async fn attempts(
-    shared: &Shared<'_>,
-    scheduled: &Scheduled,
-    folder: &RunFolder,
-    log: &mut Log<'_>,
-) -> Result<Option<TrialRow>, ExecuteError> {
-    let job = shared.job;
-    let variant = &job.variants[scheduled.variant];
-    for attempt in scheduled.attempt.. {
-        log.publish(Event::TrialStarted { trial: scheduled.id.clone(), attempt, at: now() })?;
-        let label = if attempt == 1 { scheduled.id.clone() } else { format!("{}a{attempt}", scheduled.id) };
-        let name = UnitName { run: job.run.clone(), experiment: job.experiment.clone(), trial: label.clone(), unit: String::new() };
-        let at = now();
-        let clock = Instant::now();
-        let Some(measured) = trial::run(shared, &variant.spec, &name).await else { return Ok(None) };
-        let mut row = TrialRow {
-            trial: scheduled.id.clone(),
-            variant: variant.id.clone(),
-            identity: variant.identity.clone(),
-            block: scheduled.block,
-            position: scheduled.position,
-            attempt,
-            at,
-            seconds: clock.elapsed().as_secs_f64(),
-            outcome: if measured.failure.is_some() { Outcome::Failed } else { Outcome::Ok },
-            taints: measured.taints,
-            metrics: if measured.failure.is_some() { Vec::new() } else { measured.metrics },
-            attested: measured.attested,
-            outputs: Vec::new(),
-            problems: measured.problems,
-            failure: measured.failure,
-        };
-        for (unit, output) in &measured.outputs {
-            for (stream, captured) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
-                if captured.total > 0 {
-                    row.outputs.push(crate::record::keep(folder, &label, unit, stream, &captured.bytes, captured.total)?);
-                }
-            }
+    /// Tells and records what could not be removed.
+    fn left_over(&mut self, removed: Result<(), EngineError>) -> Result<(), RecordError> {
+        match removed {
+            Ok(()) => Ok(()),
+            Err(error) => self.publish(Event::Warned { kind: LEFT_OVER.to_owned(), message: error.to_string() }),
         }
-        if measured.unsettled {
-            settle(job, shared.ready, log).await?;
-        }
-        if row.is_final(job.limits.attempts) || shared.cancel.is_cancelled() {
-            return Ok(Some(row));
-        }
-        log.publish(Event::TrialFinished(Box::new(row)))?;
     }
-    Ok(None)
 }
 
 /// UTC, RFC 3339, to the millisecond.

@@ -1,10 +1,11 @@
 //! Before anything is written or started: the engines are reached, asked what they are, and asked whether each variant can run.
 
-use super::{EngineSource, ExecuteError, JobVariant};
+use super::stage::{Instance, Source};
+use super::{ExecuteError, JobVariant};
 use crate::engine::{Engine, EngineError};
 use crate::model::facts::EngineFacts;
 use crate::model::plan::AA_SUFFIX;
-use crate::model::spec::{EngineSpec, Place};
+use crate::model::spec::Place;
 use crate::record::Alive;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,8 +15,9 @@ use tokio_util::sync::CancellationToken;
 /// Open engines that can run every variant.
 #[derive(Default)]
 pub struct Ready {
-    pub(super) engines: HashMap<EngineSpec, Arc<dyn Engine>>,
+    pub(super) engines: HashMap<Instance, Arc<dyn Engine>>,
     pub(super) host: Option<Arc<dyn Engine>>,
+    source: Option<Source>,
     /// What each engine says of itself, in order of first use.
     pub facts: Vec<EngineFacts>,
 }
@@ -26,14 +28,21 @@ const SWEEP_LIMIT: Duration = Duration::from_secs(120);
 const SWEEP_PAUSE: Duration = Duration::from_millis(20);
 
 impl Ready {
-    /// Removes what is left on these engines of every run that is not alive; of `own`, too, when it is given. Given up when it is
-    /// cancelled.
+    /// Where these engines come from.
+    pub(super) fn source(&self) -> Result<&Source, EngineError> {
+        self.source
+            .as_ref()
+            .ok_or_else(|| EngineError::Unsupported { what: "there is no preflight without a source of engines".to_owned() })
+    }
+
+    /// Removes what is left on these engines of every run that is not alive; of `own`, too, when it is given. What private engines
+    /// need between their starts goes only when no run of ours is under way (`over`). Given up when it is cancelled.
     ///
     /// # Errors
     /// When something is left, or when it is not done in time.
-    pub(super) async fn sweep(&self, own: Option<&str>, cancel: Option<&CancellationToken>) -> Result<(), EngineError> {
+    pub(super) async fn sweep(&self, own: Option<&str>, over: bool, cancel: Option<&CancellationToken>) -> Result<(), EngineError> {
         let late = |_| EngineError::Call { operation: "clean up".to_owned(), reason: format!("not done within {SWEEP_LIMIT:?}") };
-        let sweep = async { tokio::time::timeout(SWEEP_LIMIT, self.sweep_all(own)).await.map_err(late)? };
+        let sweep = async { tokio::time::timeout(SWEEP_LIMIT, self.sweep_all(own, over)).await.map_err(late)? };
         match cancel {
             None => sweep.await,
             Some(cancel) => tokio::select! {
@@ -43,7 +52,19 @@ impl Ready {
         }
     }
 
-    async fn sweep_all(&self, own: Option<&str>) -> Result<(), EngineError> {
+    /// Ends every private engine; fine for one that is not up.
+    ///
+    /// # Errors
+    /// The first one; the others are ended nevertheless.
+    pub(super) async fn down(&self) -> Result<(), EngineError> {
+        let mut first = Ok(());
+        for engine in self.engines.values() {
+            first = first.and(engine.down().await);
+        }
+        first
+    }
+
+    async fn sweep_all(&self, own: Option<&str>, over: bool) -> Result<(), EngineError> {
         let mut first = Ok(());
         let alive = loop {
             // Nothing waits on a thread here, so that giving up leaves nobody behind who still waits.
@@ -53,8 +74,12 @@ impl Ready {
             }
         };
         let spared: Vec<String> = alive.runs.iter().filter(|run| Some(run.as_str()) != own).cloned().collect();
-        for engine in self.engines.values().chain(&self.host) {
+        let anyway = self.engines.iter().filter(|(instance, _)| instance.engine.private.is_none()).map(|(_, engine)| engine);
+        for engine in anyway.chain(&self.host) {
             first = first.and(engine.sweep(&spared).await.map(drop));
+        }
+        if over {
+            first = first.and(self.source()?.sweep_private(&spared).map(drop));
         }
         first
     }
@@ -64,28 +89,34 @@ impl Ready {
 ///
 /// # Errors
 /// When an engine does not answer; or every reason why a variant cannot run, all at once.
-pub async fn preflight(variants: &[JobVariant], source: &dyn EngineSource) -> Result<Ready, ExecuteError> {
+pub async fn preflight(variants: &[JobVariant], source: Source) -> Result<Ready, ExecuteError> {
     let mut ready = Ready::default();
-    let mut known: HashMap<Option<EngineSpec>, EngineFacts> = HashMap::new();
+    let mut known: HashMap<Option<Instance>, EngineFacts> = HashMap::new();
     let mut complaints = Vec::new();
     for variant in variants {
-        for workload in &variant.spec.workloads {
-            let key = (workload.unit.place == Place::Container).then(|| variant.spec.engine.clone());
-            if !known.contains_key(&key) {
-                let engine = match &key {
-                    Some(spec) => source.open(spec).await?,
-                    None => source.host(None)?,
-                };
-                let facts = engine.facts().await?;
-                ready.facts.push(facts.clone());
-                known.insert(key.clone(), facts);
-                match &key {
-                    Some(spec) => drop(ready.engines.insert(spec.clone(), engine)),
-                    None => ready.host = Some(engine),
-                }
+        let container = variant.spec.needs_engine().then(|| variant.instance());
+        for key in container.clone().map(Some).into_iter().chain(variant.spec.needs_host().then_some(None)) {
+            if known.contains_key(&key) {
+                continue;
             }
-            let engine = key.as_ref().map_or(ready.host.as_ref(), |spec| ready.engines.get(spec));
-            for why in engine.map(|engine| engine.unsupported(&workload.unit, &known[&key])).unwrap_or_default() {
+            let engine = match &key {
+                Some(instance) => source.open(&instance.engine).await?,
+                None => source.host(None)?,
+            };
+            let facts = engine.facts().await?;
+            if !ready.facts.contains(&facts) {
+                ready.facts.push(facts.clone());
+            }
+            known.insert(key.clone(), facts);
+            match key {
+                Some(instance) => drop(ready.engines.insert(instance, engine)),
+                None => ready.host = Some(engine),
+            }
+        }
+        for (_, unit) in variant.spec.units() {
+            let key = if unit.place == Place::Container { container.clone() } else { None };
+            let engine = key.as_ref().map_or(ready.host.as_ref(), |instance| ready.engines.get(instance));
+            for why in engine.map(|engine| engine.unsupported(unit, &known[&key])).unwrap_or_default() {
                 let complaint = format!("{}: {why}", variant.id);
                 if !complaints.contains(&complaint) && !variant.id.ends_with(AA_SUFFIX) {
                     complaints.push(complaint);
@@ -93,5 +124,6 @@ pub async fn preflight(variants: &[JobVariant], source: &dyn EngineSource) -> Re
             }
         }
     }
+    ready.source = Some(source);
     if complaints.is_empty() { Ok(ready) } else { Err(ExecuteError::Unsupported(complaints)) }
 }

@@ -19,8 +19,8 @@ pub(super) struct Reading {
 }
 
 /// Why an exit is a failure; none when it is not.
-pub(super) fn judge(workload: &WorkloadSpec, exit: &Exit) -> Option<Failure> {
-    let failed = |kind, reason: String| Some(Failure { phase: Phase::Measure, kind, reason: format!("{}{reason}", of(workload)) });
+pub(super) fn judge(name: &str, exit: &Exit) -> Option<Failure> {
+    let failed = |kind, reason: String| Some(Failure { phase: Phase::Measure, kind, reason: format!("{}{reason}", of(name)) });
     let code = exit.code;
     let signal = exit.signal.map(i64::from).or_else(|| Some(code - 128).filter(|signal| DEADLY.contains(signal)));
     match signal {
@@ -31,9 +31,9 @@ pub(super) fn judge(workload: &WorkloadSpec, exit: &Exit) -> Option<Failure> {
     }
 }
 
-/// A workload's name in front of a reason, where there are several.
-fn of(workload: &WorkloadSpec) -> String {
-    if workload.name == "workload" { String::new() } else { format!("`{}`: ", workload.name) }
+/// A unit's name in front of a reason, where there are several.
+fn of(name: &str) -> String {
+    if name == "workload" { String::new() } else { format!("`{name}`: ") }
 }
 
 /// Parses a workload's output and adds its wall time.
@@ -43,7 +43,7 @@ pub(super) fn read(workload: &WorkloadSpec, exit: &Exit, output: &Output) -> Rea
     let mut reading = Reading { metrics: Vec::new(), problems: Vec::new(), failure: None };
     for spec in &workload.parse {
         if let Some(reason) = lacks(spec, output) {
-            let reason = format!("{}{reason}", of(workload));
+            let reason = format!("{}{reason}", of(&workload.name));
             reading.failure.get_or_insert(Failure { phase: Phase::Collect, kind: FailureKind::Parser, reason });
             continue;
         }
@@ -52,7 +52,7 @@ pub(super) fn read(workload: &WorkloadSpec, exit: &Exit, output: &Output) -> Rea
             let reason =
                 if parsed.problems.is_empty() { "the output does not show a result".to_owned() } else { parsed.problems.join("; ") };
             reading.failure =
-                Some(Failure { phase: Phase::Collect, kind: FailureKind::Parser, reason: format!("{}{reason}", of(workload)) });
+                Some(Failure { phase: Phase::Collect, kind: FailureKind::Parser, reason: format!("{}{reason}", of(&workload.name)) });
         }
         reading.problems.extend(parsed.problems);
         reading.metrics.extend(parsed.metrics);
@@ -62,7 +62,7 @@ pub(super) fn read(workload: &WorkloadSpec, exit: &Exit, output: &Output) -> Rea
         let wall = (exit.finished_ns - exit.started_ns) as f64 / 1e9;
         reading.metrics.extend(Observation::finite("wall", wall, Unit::SECOND));
     } else {
-        reading.problems.push(format!("{}the engine's stamps say that it ended before it began: too short for them", of(workload)));
+        reading.problems.push(format!("{}the engine's stamps say that it ended before it began: too short for them", of(&workload.name)));
     }
     reading
 }
@@ -130,12 +130,6 @@ mod tests {
         Exit { code, signal, oom: false, image: None, started_ns: 0, finished_ns: 5_000_000_000, time_of_day: true }
     }
 
-    fn workload() -> WorkloadSpec {
-        use crate::model::spec::{Place, UnitSpec};
-        let unit = UnitSpec::bare(Place::Host);
-        WorkloadSpec::of("workload", unit)
-    }
-
     #[test]
     fn an_exit_code_above_128_is_a_signal_only_where_one_is_known_or_likely() {
         use FailureKind::{ExitCode, Signal};
@@ -148,7 +142,7 @@ mod tests {
             (255, None, Some(ExitCode)),
         ];
         for (code, signal, kind) in table {
-            assert_eq!(judge(&workload(), &exit(code, signal)).map(|failure| failure.kind), kind, "{code} {signal:?}");
+            assert_eq!(judge("workload", &exit(code, signal)).map(|failure| failure.kind), kind, "{code} {signal:?}");
         }
     }
 

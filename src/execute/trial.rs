@@ -1,12 +1,16 @@
-//! One attempt at one trial: create, start together, measure, collect, tear down.
+//! One attempt at one trial: furnish, services, prepare, create, start together, measure, collect, tear down.
 
-use super::{Shared, readings, warm_up};
-use crate::engine::{Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use super::aside::{self, Aside};
+use super::names::Names;
+use super::services::{self, Around, Service};
+use super::stage::{Instance, Stage};
+use super::{Shared, collect};
+use crate::engine::{Created, Engine, EngineError, Exit, Furniture, Image, Output, UnitName};
 use crate::measure::window::{Closed, Helpers, Watched, Window};
-use crate::model::event::{Attested, CLOCK_STEP, UNATTESTED};
+use crate::model::event::{Attested, UNATTESTED};
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
-use crate::model::spec::{Place, TrialSpec, WorkloadSpec};
+use crate::model::spec::{Place, TrialSpec, UnitSpec, WorkloadSpec};
 use futures_util::future::join_all;
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -26,11 +30,11 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    fn fail(&mut self, failure: Failure) {
+    pub(super) fn fail(&mut self, failure: Failure) {
         self.failure.get_or_insert(failure);
     }
 
-    fn taint(&mut self, keyword: &str, problem: String) {
+    pub(super) fn taint(&mut self, keyword: &str, problem: String) {
         if !self.taints.iter().any(|known| known == keyword) {
             self.taints.push(keyword.to_owned());
         }
@@ -43,59 +47,89 @@ pub(super) struct Unit<'t> {
     pub(super) workload: &'t WorkloadSpec,
     pub(super) engine: &'t dyn Engine,
     pub(super) image: Option<&'t Image>,
-    created: Option<Created>,
+    pub(super) created: Option<Created>,
     /// Our own clock before and after its start, and at the news of its exit.
-    clock: Option<(Instant, Instant)>,
-    ended: Option<Instant>,
+    pub(super) clock: Option<(Instant, Instant)>,
+    pub(super) ended: Option<Instant>,
 }
 
 /// Runs one attempt; none when it was cancelled. Nothing of it is left either way.
-pub(super) async fn run(shared: &Shared<'_>, spec: &TrialSpec, name: &UnitName) -> Option<Measured> {
+pub(super) async fn run(
+    shared: &Shared<'_>,
+    (instance, stage): (&Instance, &Stage),
+    spec: &TrialSpec,
+    name: &UnitName,
+) -> Option<Measured> {
+    let image = |unit: &UnitSpec| match unit.place {
+        Place::Host => None,
+        Place::Container => unit.image.as_ref().and_then(|source| shared.images.get(instance, source)),
+    };
     let mut units: Vec<Unit<'_>> = spec
         .workloads
         .iter()
         .map(|workload| {
-            let engine: &dyn Engine = match workload.unit.place {
-                Place::Host => shared.ready.host.as_deref().expect("the preflight opened the host"),
-                Place::Container => &*shared.ready.engines[&spec.engine],
-            };
-            let image = match workload.unit.place {
-                Place::Host => None,
-                Place::Container => workload.unit.image.as_ref().and_then(|source| shared.images.get(&spec.engine, source)),
-            };
+            let (engine, image) = (stage.engine(workload.unit.place), image(&workload.unit));
             Unit { workload, engine, image, created: None, clock: None, ended: None }
         })
         .collect();
+    let services = Service::all(&spec.services, stage, &image);
+    let names = Names::new(spec, name, &shared.job.folder, stage.namespace());
+    let volumes = names.volumes();
+    let furniture = Furniture { networks: &spec.networks, volumes: &volumes };
+    let around = Around { stage, names: &names, limits: &shared.job.limits, cancel: shared.cancel };
     let mut measured = Measured::default();
-    if let Err(failure) = phases(shared, name, &mut units, &mut measured).await {
+    if let Err(failure) = phases(shared, &around, furniture, &services, &mut units, &mut measured).await {
         measured.unsettled = true;
         measured.fail(failure);
     }
-    if let Err(failure) = teardown(shared, &units).await {
+    if measured.failure.is_some() {
+        keep_words(shared, &services, &mut measured).await;
+    }
+    if let Err(failure) = teardown(shared, &around, furniture, &services, &units).await {
         measured.unsettled = true;
         measured.fail(failure);
     }
     (!shared.cancel.is_cancelled() || measured.failure.is_none() && !measured.metrics.is_empty()).then_some(measured)
 }
 
-async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], measured: &mut Measured) -> Result<(), Failure> {
-    let limits = &shared.job.limits;
+async fn phases(
+    shared: &Shared<'_>,
+    around: &Around<'_>,
+    furniture: Furniture<'_>,
+    services: &[Service<'_>],
+    units: &mut [Unit<'_>],
+    measured: &mut Measured,
+) -> Result<(), Failure> {
+    let (limits, names) = (&shared.job.limits, around.names);
+    if let Some(engine) = around.stage.furnisher().filter(|_| !furniture.networks.is_empty() || !furniture.volumes.is_empty()) {
+        limited(Phase::Networks, limits.create, engine.furnish(&names.of(""), furniture)).await?;
+    }
+    services::up(services, around).await?;
+    let mut bound = Vec::with_capacity(units.len());
     for unit in units.iter() {
-        if let Some(warmup) = &unit.workload.warmup {
-            warm_up::run(unit, warmup, name, limits, shared.cancel).await?;
-        }
+        let name = &unit.workload.name;
+        let unbound = |reason| Failure { phase: Phase::Create, kind: FailureKind::Unsupported, reason: format!("`{name}`: {reason}") };
+        let spec = names.bind(&unit.workload.unit).map_err(unbound)?;
+        beside(shared, around, unit, &spec).await?;
+        bound.push(spec);
         if shared.cancel.is_cancelled() {
             return Ok(());
         }
     }
-    for unit in units.iter_mut() {
-        let own = UnitName { unit: unit.workload.name.clone(), ..name.clone() };
-        unit.created = Some(limited(Phase::Create, limits.create, unit.engine.create(&own, &unit.workload.unit, unit.image)).await?);
+    for (unit, spec) in units.iter_mut().zip(&bound) {
+        let own = names.of(&unit.workload.name);
+        unit.created = Some(limited(Phase::Create, limits.create, unit.engine.create(&own, spec, unit.image)).await?);
         if shared.cancel.is_cancelled() {
             return Ok(());
         }
     }
-    let window = Window::open(&shared.job.layout, units.iter().filter_map(watched).collect(), Helpers::default());
+    services::all_run(services).await?;
+    let served = services.iter().filter(|service| service.lasts()).filter_map(|service| {
+        let (created, unit) = (service.created.get()?, service.unit.get()?);
+        Some(watched(&service.spec.name, created, unit))
+    });
+    let watched = units.iter().filter_map(|unit| Some(watched(&unit.workload.name, unit.created.as_ref()?, &unit.workload.unit)));
+    let window = Window::open(&shared.job.layout, watched.chain(served).collect(), Helpers::default());
     let started = join_all(units.iter_mut().map(|unit| start(unit, limits.start))).await;
     let waits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
@@ -110,7 +144,14 @@ async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], me
     if shared.cancel.is_cancelled() && waits.iter().any(Option::is_none) {
         return Ok(());
     }
-    collect(shared, units, waits, &closed, measured).await;
+    if let Err(failure) = services::all_run(services).await {
+        measured.fail(Failure { phase: Phase::Measure, ..failure });
+    }
+    collect::collect(shared, units, waits, &closed, measured).await;
+    for service in services {
+        let own = closed.units.iter().filter(|counted| counted.unit == service.spec.name).flat_map(|counted| &counted.observations);
+        measured.metrics.extend(own.map(|metric| Observation { name: format!("{}.{}", service.spec.name, metric.name), ..metric.clone() }));
+    }
     if let Some(wrong) = measured.attested.iter().find(|a| a.differs()) {
         let found = wrong.found.as_deref().unwrap_or("nothing");
         let reason = format!("`{}`: asked for {} = {}, the kernel says {found} ({})", wrong.unit, wrong.setting, wrong.asked, wrong.source);
@@ -118,6 +159,29 @@ async fn phases(shared: &Shared<'_>, name: &UnitName, units: &mut [Unit<'_>], me
     }
     if measured.failure.is_none() {
         unattested(units, &closed, measured);
+    }
+    Ok(())
+}
+
+/// What runs before a workload is created: its `prepare` steps, then its warm-up.
+async fn beside(shared: &Shared<'_>, around: &Around<'_>, unit: &Unit<'_>, spec: &UnitSpec) -> Result<(), Failure> {
+    let (workload, names) = (unit.workload, around.names);
+    let steps = workload.prepare.iter().map(|step| (&step.command, step.on_host, Phase::Prepare, step.timeout));
+    let warmup = workload.warmup.iter().map(|warmup| (&warmup.command, false, Phase::WarmUp, warmup.timeout));
+    for (number, (command, on_host, phase, limit)) in steps.chain(warmup).enumerate() {
+        let unbound = |reason| Failure { phase, kind: FailureKind::Unsupported, reason: format!("`{}`: {reason}", workload.name) };
+        let command = names.command(command).map_err(unbound)?;
+        let name = if phase == Phase::WarmUp { "warmup".to_owned() } else { format!("prepare{}", number + 1) };
+        let name = names.of(&format!("{}-{name}", workload.name));
+        let aside = if on_host {
+            Aside { engine: around.stage.engine(Place::Host), image: None, name, spec: aside::on_host(command), phase, limit }
+        } else {
+            Aside { engine: unit.engine, image: unit.image, name, spec: UnitSpec { command, ..spec.clone() }, phase, limit }
+        };
+        aside.run(around.limits, around.cancel).await?;
+        if shared.cancel.is_cancelled() {
+            return Ok(());
+        }
     }
     Ok(())
 }
@@ -145,15 +209,8 @@ async fn start(unit: &mut Unit<'_>, limit: Duration) -> Result<(), Failure> {
     Ok(())
 }
 
-fn watched(unit: &Unit<'_>) -> Option<Watched> {
-    let created = unit.created.as_ref()?;
-    Some(Watched {
-        unit: unit.workload.name.clone(),
-        cgroup: created.cgroup.clone(),
-        leaf: created.leaf.clone(),
-        limits: unit.workload.unit.limits.clone(),
-        inside: None,
-    })
+fn watched(name: &str, created: &Created, unit: &UnitSpec) -> Watched {
+    Watched { unit: name.to_owned(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.limits.clone(), inside: None }
 }
 
 /// Waits for one workload's exit; none when cancelled.
@@ -168,113 +225,59 @@ async fn wait(shared: &Shared<'_>, unit: &mut Unit<'_>) -> Option<Result<(), Fai
 }
 
 /// Reads how one workload ended that was waited for.
-async fn exit(shared: &Shared<'_>, unit: &Unit<'_>, created: &Created, waited: Result<(), Failure>) -> Result<Exit, Failure> {
+pub(super) async fn exit(shared: &Shared<'_>, unit: &Unit<'_>, created: &Created, waited: Result<(), Failure>) -> Result<Exit, Failure> {
     waited?;
     limited(Phase::Measure, shared.job.limits.collect, unit.engine.exit(created)).await
 }
 
-/// Fetches and reads what every workload wrote. Output of a failed one is kept too: it says why.
-async fn collect(
-    shared: &Shared<'_>,
-    units: &[Unit<'_>],
-    waits: Vec<Option<Result<(), Failure>>>,
-    closed: &Closed,
-    measured: &mut Measured,
-) {
-    let several = units.len() > 1;
-    let mut waits = waits.into_iter();
-    for unit in units {
-        let Some(created) = &unit.created else { continue };
-        let exit = match waits.next().flatten() {
-            Some(waited) => Some(exit(shared, unit, created, waited).await),
-            None => None,
-        };
-        let output = match limited(Phase::Collect, shared.job.limits.collect, unit.engine.output(created)).await {
-            Ok(output) => output,
-            Err(failure) => {
-                measured.fail(failure);
-                Output::default()
-            }
-        };
-        match exit {
-            Some(Ok(exit)) => {
-                if let (Some((asked, answered)), Some(ended)) = (unit.clock, unit.ended)
-                    && readings::clock_stepped(&exit, ended - asked, ended.saturating_duration_since(answered))
-                {
-                    let told = "the engine's stamps do not fit the time that passed: its clock was set meanwhile";
-                    measured.taint(CLOCK_STEP, format!("`{}`: {told}", unit.workload.name));
-                }
-                measured.attested.extend(image_attested(unit, &exit));
-                let mut failure = readings::judge(unit.workload, &exit);
-                let mut reading = readings::read(unit.workload, &exit, &output);
-                if let Some(failure) = &mut failure
-                    && let Some(words) = readings::last_words(&output)
-                {
-                    failure.reason = format!("{}: {words}", failure.reason);
-                }
-                if let Some(failure) = failure.or(reading.failure) {
-                    measured.fail(failure);
-                }
-                let own = closed
-                    .units
-                    .iter()
-                    .filter(|counted| counted.unit == unit.workload.name)
-                    .flat_map(|counted| counted.observations.clone());
-                reading.metrics.extend(own);
-                for mut metric in reading.metrics {
-                    if several {
-                        metric.name = format!("{}.{}", unit.workload.name, metric.name);
-                    }
-                    if !measured.metrics.iter().any(|known| known.name == metric.name) {
-                        measured.metrics.push(metric);
-                    }
-                }
-                measured.problems.append(&mut reading.problems);
-            }
-            Some(Err(failure)) => measured.fail(failure),
-            None => {}
+/// Keeps what the services of a failed trial said: the reason may stand there.
+async fn keep_words(shared: &Shared<'_>, services: &[Service<'_>], measured: &mut Measured) {
+    for service in services {
+        let Some(created) = service.created.get() else { continue };
+        if let Ok(output) = limited(Phase::Collect, shared.job.limits.collect, service.engine.output(created)).await {
+            measured.outputs.push((service.spec.name.clone(), output));
         }
-        measured.outputs.push((unit.workload.name.clone(), output));
     }
 }
 
-/// Whether the container ran from the image that was made ready for it.
-fn image_attested(unit: &Unit<'_>, exit: &Exit) -> Option<Attested> {
-    let wanted = unit.image?;
-    Some(Attested {
-        unit: unit.workload.name.clone(),
-        setting: "image".to_owned(),
-        asked: wanted.digest.clone(),
-        found: exit.image.clone(),
-        source: "engine".to_owned(),
-    })
-}
-
 /// Removes every unit, or with `--keep` all but ended containers: nothing may run beside the next trial, and what a host process
-/// left behind runs on in its control group. All are tried, the first failure is told.
-async fn teardown(shared: &Shared<'_>, units: &[Unit<'_>]) -> Result<(), Failure> {
+/// left behind runs on in its control group. Then what they stood in. All are tried, the first failure is told.
+async fn teardown(
+    shared: &Shared<'_>,
+    around: &Around<'_>,
+    furniture: Furniture<'_>,
+    services: &[Service<'_>],
+    units: &[Unit<'_>],
+) -> Result<(), Failure> {
     let limit = shared.job.limits.teardown;
     let stays = |unit: &&Unit<'_>| shared.job.keep && unit.ended.is_some() && unit.workload.unit.place == Place::Container;
-    let going = units.iter().filter(|unit| !stays(unit));
-    let removals =
-        going.filter_map(|unit| unit.created.as_ref().map(|created| limited(Phase::Teardown, limit, unit.engine.remove(created))));
-    join_all(removals).await.into_iter().collect()
+    let measured = units.iter().filter(|unit| !stays(unit)).filter_map(|unit| Some((unit.engine, unit.created.as_ref()?)));
+    let serving = services.iter().filter_map(|service| Some((service.engine, service.created.get()?)));
+    let removals = measured.chain(serving).map(|(engine, created)| limited(Phase::Teardown, limit, engine.remove(created)));
+    let mut removed: Result<(), Failure> = join_all(removals).await.into_iter().collect();
+    if let Some(engine) = around.stage.furnisher().filter(|_| !furniture.networks.is_empty() || !furniture.volumes.is_empty()) {
+        removed = removed.and(limited(Phase::Teardown, limit, engine.clear(&around.names.of(""), furniture)).await);
+    }
+    removed
 }
 
 /// Runs a phase within its limit, and names its failure.
 pub(super) async fn limited<T>(phase: Phase, limit: Duration, work: impl Future<Output = Result<T, EngineError>>) -> Result<T, Failure> {
     match tokio::time::timeout(limit, work).await {
         Ok(Ok(value)) => Ok(value),
-        Ok(Err(error)) => {
-            let kind = match &error {
-                EngineError::NotStarted { .. } => FailureKind::NotStarted,
-                EngineError::Unsupported { .. } => FailureKind::Unsupported,
-                _ => FailureKind::Infrastructure,
-            };
-            Err(Failure { phase, kind, reason: error.to_string() })
-        }
+        Ok(Err(error)) => Err(failed(phase, &error)),
         Err(_) => Err(Failure { phase, kind: FailureKind::Timeout, reason: format!("not done within {}", seconds(limit)) }),
     }
+}
+
+/// An engine's error as the failure of a phase.
+pub(super) fn failed(phase: Phase, error: &EngineError) -> Failure {
+    let kind = match error {
+        EngineError::NotStarted { .. } => FailureKind::NotStarted,
+        EngineError::Unsupported { .. } => FailureKind::Unsupported,
+        _ => FailureKind::Infrastructure,
+    };
+    Failure { phase, kind, reason: error.to_string() }
 }
 
 fn seconds(limit: Duration) -> String {

@@ -14,6 +14,7 @@ pub(super) fn design(root: &Tree, found: &mut Vec<Diagnostic>) -> Design {
         let Some(text) = tree.text() else { continue };
         match &*key.name {
             "blocks" => set(&mut design.blocks, text.parse().ok()),
+            "engine_starts" => design.engine_starts = text.parse().ok(),
             "seed" => design.seed = text.parse().ok(),
             "min_effect" => set(&mut design.min_effect, fraction(key, tree, found)),
             "margin" => set(&mut design.margin, fraction(key, tree, found)),
@@ -31,6 +32,7 @@ pub(super) fn limits(root: &Tree, found: &mut Vec<Diagnostic>) -> PhaseLimits {
     for (key, tree) in fields(root, "limits") {
         let field = match &*key.name {
             "images" => &mut limits.images,
+            "services" => &mut limits.services,
             "create" => &mut limits.create,
             "start" => &mut limits.start,
             "collect" => &mut limits.collect,

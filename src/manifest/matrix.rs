@@ -13,7 +13,7 @@ use std::sync::Arc;
 const MAX_FACTORS: usize = 64;
 
 /// What a level that is a patch may hold.
-const PATCHABLE: &[&str] = &["services", "workload", "workloads", "engine", "vars"];
+const PATCHABLE: &[&str] = &["networks", "volumes", "services", "workload", "workloads", "engine", "vars"];
 
 /// Words that expressions and templates use for something else.
 const RESERVED: &[&str] = &[

@@ -117,7 +117,7 @@ fn keys_and_values(root: &Tree, found: &mut Vec<Diagnostic>) {
     Check { found, templates: false, patch: false }.keys(root, &EXPERIMENT, root.span);
     for (key, value) in root.entries() {
         let Some(field) = EXPERIMENT.field(&key.name).filter(|field| field.support == Support::Yes) else { continue };
-        let templates = matches!(&*key.name, "engine" | "workload" | "workloads" | "vars");
+        let templates = setup::is_part(&key.name);
         Check { found, templates, patch: false }.value(value, &field.shape, key);
     }
 }

@@ -1,7 +1,8 @@
-//! Measuring: what a tool printed ([`parsers`]), what the kernel counted ([`window`]), what was really set ([`attest`]), and
-//! what the host is ([`host`]). Knows no engine and no record.
+//! Measuring: what a tool printed ([`parsers`]), what the kernel counted ([`window`]), what was really set ([`attest`]),
+//! what the host is ([`host`]), and what it can do and what would disturb ([`doctor`]). Knows no engine and no record.
 
 pub mod attest;
+pub mod doctor;
 pub mod host;
 pub mod parsers;
 pub mod window;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Below this many engine starts there is no verdict about what differs by its engine.
+pub const ENOUGH_ENGINE_STARTS: usize = 5;
+
 /// The level of one variant: median and what surrounds it. No bare number leaves the analysis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -19,10 +22,10 @@ pub struct Estimate {
     pub max: f64,
 }
 
-/// A ratio to the baseline, paired by block.
+/// A ratio to the baseline, paired by block or by engine start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Effect {
-    /// Pairs.
+    /// Replicates: pairs of trials of one block, or engine starts, see [`Comparison::engine_starts`].
     pub n: usize,
     /// Geometric mean of the ratios.
     pub ratio: f64,
@@ -38,7 +41,7 @@ pub struct Effect {
     pub p_adjusted: Option<f64>,
     /// What may be said.
     pub verdict: Verdict,
-    /// Smallest effect that this many blocks would find in 4 of 5 experiments, as a fraction.
+    /// Smallest effect that this many replicates would find in 4 of 5 experiments, as a fraction.
     pub detectable: Option<f64>,
 }
 
@@ -78,11 +81,22 @@ pub struct Comparison {
     pub subject: Subject,
     /// The effect.
     pub effect: Effect,
+    /// Where engines are compared of which at least one is started for its setting: how many starts of them stand behind the effect. They
+    /// are its n, each the mean over the blocks that it hosted.
+    pub engine_starts: Option<usize>,
     /// Whether one side was measured over windows that are too short: its verdict is what the numbers alone would say.
     pub too_short: bool,
     /// Where more than a fifth of the blocks has no ratio, because a trial failed or a value is zero or negative, and the verdict is
     /// undecided for that reason: how many, and of how many.
     pub lost: Option<(usize, usize)>,
+}
+
+impl Comparison {
+    /// How many engine starts there are, where engines are compared over too few of them for a verdict.
+    #[must_use]
+    pub fn lacks_engine_starts(&self) -> Option<usize> {
+        self.engine_starts.filter(|starts| *starts < ENOUGH_ENGINE_STARTS)
+    }
 }
 
 /// The two kinds of comparison.

@@ -114,7 +114,7 @@ pub struct RunStarted {
 /// How one trial ended: one row of `trials.csv`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialRow {
-    /// The trial's id in its run.
+    /// The trial's id in its run; that of a primer is its own, see [`super::plan::primer_id`].
     pub trial: String,
     /// Its variant's id; the A/A copy ends in `#aa`.
     pub variant: String,
@@ -124,6 +124,9 @@ pub struct TrialRow {
     pub block: u32,
     /// Position in the block, from 1.
     pub position: u32,
+    /// Which start of its private engine hosted it, from 1, see [`Design::engine_start`]; none on an engine that runs anyway.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub engine_start: Option<u32>,
     /// Attempt, from 1.
     pub attempt: u32,
     /// UTC, RFC 3339: the start of the trial.
@@ -152,6 +155,12 @@ pub struct TrialRow {
 }
 
 impl TrialRow {
+    /// Whether it is a primer: it stands for no trial of the plan, and neither replaces a row nor is replaced.
+    #[must_use]
+    pub fn is_primer(&self) -> bool {
+        self.outcome == Outcome::Primer
+    }
+
     /// Whether nothing is left to try: it ended well, it failed otherwise than by the engine, or it was tried `attempts` times.
     #[must_use]
     pub fn is_final(&self, attempts: u32) -> bool {

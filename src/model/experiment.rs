@@ -115,6 +115,9 @@ pub struct Design {
     pub blocks: u32,
     /// The declared seed of the order; none means one made from the plan's digest.
     pub seed: Option<u64>,
+    /// How often each setting of a private engine is started over a run, at least once; none means anew for each block.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub engine_starts: Option<u32>,
     /// Smallest ratio that is worth calling a difference, as a fraction (0.01 is 1 %).
     pub min_effect: f64,
     /// Margin within which a ratio counts as equivalent, as a fraction.
@@ -127,7 +130,27 @@ pub struct Design {
 
 impl Default for Design {
     fn default() -> Self {
-        Self { blocks: 10, seed: None, min_effect: 0.01, margin: 0.03, min_window: Duration::from_secs(1), max_variants: 1000 }
+        Self {
+            blocks: 10,
+            seed: None,
+            engine_starts: None,
+            min_effect: 0.01,
+            margin: 0.03,
+            min_window: Duration::from_secs(1),
+            max_variants: 1000,
+        }
+    }
+}
+
+impl Design {
+    /// Which start of its private engine, from 1, hosts a trial of `block` in a run of `blocks` blocks. The blocks are cut into as many
+    /// runs of consecutive blocks as there are starts, of equal length or one block apart; no start is without a block.
+    #[must_use]
+    pub fn engine_start(&self, block: u32, blocks: u32) -> u32 {
+        let blocks = u64::from(blocks.max(1));
+        let starts = self.engine_starts.map_or(blocks, u64::from).clamp(1, blocks);
+        let before = u64::from(block.max(1)).min(blocks) - 1;
+        u32::try_from(before * starts / blocks + 1).unwrap_or(u32::MAX)
     }
 }
 
@@ -136,6 +159,9 @@ impl Default for Design {
 pub struct PhaseLimits {
     /// All images of the plan, before the first trial.
     pub images: Duration,
+    /// Starting all services of a trial until they are ready.
+    #[serde(default = "services_limit", skip_serializing_if = "is_services_limit")]
+    pub services: Duration,
     /// Creating a trial's containers.
     pub create: Duration,
     /// Starting them.
@@ -148,10 +174,27 @@ pub struct PhaseLimits {
     pub attempts: u32,
 }
 
+/// Older plans had no services.
+fn services_limit() -> Duration {
+    Duration::from_secs(300)
+}
+
+fn is_services_limit(limit: &Duration) -> bool {
+    *limit == services_limit()
+}
+
 impl Default for PhaseLimits {
     fn default() -> Self {
         let minute = Duration::from_secs(60);
-        Self { images: 10 * minute, create: 2 * minute, start: 2 * minute, collect: 2 * minute, teardown: 2 * minute, attempts: 2 }
+        Self {
+            images: 10 * minute,
+            services: services_limit(),
+            create: 2 * minute,
+            start: 2 * minute,
+            collect: 2 * minute,
+            teardown: 2 * minute,
+            attempts: 2,
+        }
     }
 }
 

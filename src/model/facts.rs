@@ -101,7 +101,9 @@ impl EngineFacts {
         found
     }
 
-    fn is_remote(&self) -> bool {
+    /// Whether it may be on another machine than this one; only a socket file says that it is not.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
         self.endpoint.contains("://") && !self.endpoint.starts_with("unix://")
     }
 }

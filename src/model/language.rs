@@ -18,12 +18,14 @@ pub static EXPERIMENT: Record = Record {
         Field::new("baseline", Shape::Any, "the variant that others are compared with"),
         Field::new("vars", Shape::Named(&Shape::Any), "names for templates and formulas"),
         Field::new("engine", Shape::Record(&ENGINE), "the engine; absent means the daemon that docker would use"),
+        Field::new("services", Shape::Named(&Shape::Record(&SERVICE)), "long-running parts of the stack"),
+        Field::new("networks", Shape::Named(&Shape::Record(&NETWORK)), "networks made for each trial"),
+        Field::new("volumes", Shape::Named(&Shape::Record(&VOLUME)), "named volumes, fresh for each trial unless kept"),
         Field::new("workload", Shape::Record(&WORKLOAD), "the measured command"),
         Field::new("workloads", Shape::Named(&Shape::Record(&WORKLOAD)), "several measured commands, started together"),
         Field::new("metrics", Shape::Named(&Shape::Record(&METRIC)), "declared and derived metrics"),
         Field::new("design", Shape::Record(&DESIGN), "blocks, seed, margins"),
         Field::new("limits", Shape::Record(&LIMITS), "how long each phase may take"),
-        Field::later("services", "long-running parts of the stack"),
         Field::later("compose", "an existing Compose file as the stack"),
         Field::later("hosts", "an inventory of engines"),
         Field::later("observe", "what is sampled during the window"),
@@ -37,65 +39,206 @@ pub static ENGINE: Record = Record {
     one_of: &[],
     fields: &[
         Field::new("host", Shape::Text, "address of a daemon: unix://, tcp://"),
-        Field::later("storage_driver", "storage driver of a private daemon"),
-        Field::later("userland_proxy", "whether a private daemon uses docker-proxy"),
-        Field::later("iptables", "whether a private daemon writes rules"),
-        Field::later("backing", "file system under a private daemon's data root"),
-        Field::later("binary", "another dockerd"),
-        Field::later("daemon", "any daemon.json key of a private daemon"),
+        Field::new("storage_driver", Shape::Text, "storage driver of a private daemon (overlay2)"),
+        Field::new("userland_proxy", Shape::Bool, "whether a private daemon uses docker-proxy (true)"),
+        Field::new("iptables", Shape::Bool, "whether a private daemon writes packet filter rules (true)"),
+        Field::new(
+            "backing",
+            Shape::Either(&[Shape::Word(FILESYSTEMS), Shape::Record(&BACKING)]),
+            "file system under a private daemon's data root (ext4; btrfs for the btrfs driver)",
+        ),
+        Field::new("binary", Shape::Text, "another dockerd"),
+        Field::new("daemon", Shape::Named(&Shape::Any), "any daemon.json key of a private daemon"),
         Field::later("swarm", "a swarm manager"),
     ],
 };
 
-/// `workload:` and each of `workloads:`. Names and meanings are Compose's wherever Compose has them.
-pub static WORKLOAD: Record = Record {
-    name: "a workload",
+const FILESYSTEMS: &[&str] = &["ext4", "xfs", "btrfs", "tmpfs"];
+
+static BACKING: Record = Record {
+    name: "a backing",
     one_of: &[],
     fields: &[
-        Field::new("on", Shape::Word(&["container", "host"]), "`host` runs it as a host process in a cgroup of its own"),
-        Field::new("image", Shape::Text, "image reference, pulled only if absent"),
-        Field::new("build", Shape::Either(&[Shape::Text, Shape::Record(&BUILD)]), "folder with a Dockerfile"),
-        Field::new("archive", Shape::Text, "docker-archive, or the tar of a root file system"),
-        Field::new("pack", TEXTS, "host binaries and paths: an image of them with their shared libraries"),
-        Field::new("command", Shape::Command, "program and arguments"),
-        Field::new("entrypoint", Shape::Command, "replaces the image's entry point"),
-        Field::new("environment", Shape::Pairs, "environment variables"),
-        Field::new("working_dir", Shape::Text, "working directory"),
-        Field::new("user", Shape::Text, "user[:group]"),
-        Field::new("cpus", Shape::Number(0.0, 4096.0), "CPUs' worth of time"),
-        Field::new("cpu_period", Shape::Integer(1000, 1_000_000), "CFS period in microseconds"),
-        Field::new("cpu_quota", Shape::Integer(1000, 100_000_000), "CFS quota in microseconds: the older spelling of cpus"),
-        Field::new("cpu_shares", Shape::Integer(2, 262_144), "weight under contention, 1024 is the default"),
-        Field::new("cpuset", Shape::CpuList, "CPUs that may be used"),
-        Field::new("mem_limit", Shape::Size, "memory limit"),
-        Field::new("pids_limit", Shape::Integer(1, 4_194_304), "largest number of tasks"),
-        Field::new("network_mode", Shape::Word(&["bridge", "host", "none"]), "network of the container"),
-        Field::new("init", Shape::Bool, "a small init as process 1"),
-        Field::new("privileged", Shape::Bool, "every capability and device"),
-        Field::new("read_only", Shape::Bool, "read-only root file system"),
-        Field::new("hostname", Shape::Text, "host name inside"),
-        Field::new("cap_add", TEXTS, "capabilities to add"),
-        Field::new("cap_drop", TEXTS, "capabilities to drop"),
-        Field::new("security_opt", TEXTS, "security options"),
-        Field::new("extra_hosts", TEXTS, "name:address lines for /etc/hosts"),
-        Field::new("sysctls", Shape::Pairs, "kernel parameters of the container's namespaces"),
-        Field::new("ulimits", Shape::Named(&Shape::Either(&[Shape::Integer(-1, MAX), Shape::Record(&ULIMIT)])), "resource limits"),
-        Field::new("tmpfs", TEXTS, "tmpfs mounts: target[:options]"),
-        Field::new("shm_size", Shape::Size, "size of /dev/shm"),
-        Field::new("files", Shape::List(&Shape::Record(&FILE)), "files placed before the start"),
-        Field::new("parse", Shape::Any, "what reads the output: a parser's name, or regex, json or csv extractions"),
-        Field::new("timeout", Shape::Duration, "how long the measured window may last (10m)"),
-        Field::new("warmup", Shape::Record(&WARMUP), "runs before the window, the same way and in a unit of its own, and is thrown away"),
-        Field::later("prepare", "steps before each trial"),
-        Field::later("collect", "files to keep"),
-        Field::later("volumes", "volumes and bind mounts"),
-        Field::later("networks", "networks to join"),
-        Field::later("ports", "published ports"),
-        Field::later("env_file", "files with environment variables"),
-        Field::later("depends_on", "services that must be ready first"),
-        Field::later("healthcheck", "how readiness is told"),
-        Field::later("ready", "how readiness is told"),
-        Field::later("memswap_limit", "memory and swap limit"),
+        Field::new("filesystem", Shape::Word(FILESYSTEMS), "which one").required(),
+        Field::new("size", Shape::Size, "its size; it takes only what is written (8g)"),
+    ],
+};
+
+/// What a workload and a service have in common. Names and meanings are Compose's wherever Compose has them.
+static UNIT: [Field; 36] = [
+    Field::new("on", Shape::Word(&["container", "host"]), "`host` runs it as a host process in a cgroup of its own"),
+    Field::new("image", Shape::Text, "image reference, pulled only if absent"),
+    Field::new("build", Shape::Either(&[Shape::Text, Shape::Record(&BUILD)]), "folder with a Dockerfile"),
+    Field::new("archive", Shape::Text, "docker-archive, or the tar of a root file system"),
+    Field::new("pack", TEXTS, "host binaries and paths: an image of them with their shared libraries"),
+    Field::new("command", Shape::Command, "program and arguments"),
+    Field::new("entrypoint", Shape::Command, "replaces the image's entry point"),
+    Field::new("environment", Shape::Pairs, "environment variables"),
+    Field::new("working_dir", Shape::Text, "working directory"),
+    Field::new("user", Shape::Text, "user[:group]"),
+    Field::new("cpus", Shape::Number(0.0, 4096.0), "CPUs' worth of time"),
+    Field::new("cpu_period", Shape::Integer(1000, 1_000_000), "CFS period in microseconds"),
+    Field::new("cpu_quota", Shape::Integer(1000, 100_000_000), "CFS quota in microseconds: the older spelling of cpus"),
+    Field::new("cpu_shares", Shape::Integer(2, 262_144), "weight under contention, 1024 is the default"),
+    Field::new("cpuset", Shape::CpuList, "CPUs that may be used"),
+    Field::new("mem_limit", Shape::Size, "memory limit"),
+    Field::new("pids_limit", Shape::Integer(1, 4_194_304), "largest number of tasks"),
+    Field::new("network_mode", Shape::Text, "bridge, host, none, service:NAME or container:NAME"),
+    Field::new("networks", TEXTS, "networks of the trial to join"),
+    Field::new("ports", Shape::List(&Shape::Either(&[Shape::Text, Shape::Record(&PORT)])), "published ports: [[ADDRESS:]HOST:]PORT[/udp]"),
+    Field::new(
+        "volumes",
+        Shape::List(&Shape::Either(&[Shape::Text, Shape::Record(&MOUNT)])),
+        "mounts: [VOLUME or PATH:]TARGET[:ro], or Compose's long form",
+    ),
+    Field::new("init", Shape::Bool, "a small init as process 1"),
+    Field::new("privileged", Shape::Bool, "every capability and device"),
+    Field::new("read_only", Shape::Bool, "read-only root file system"),
+    Field::new("hostname", Shape::Text, "host name inside"),
+    Field::new("cap_add", TEXTS, "capabilities to add"),
+    Field::new("cap_drop", TEXTS, "capabilities to drop"),
+    Field::new("security_opt", TEXTS, "security options"),
+    Field::new("extra_hosts", TEXTS, "name:address lines for /etc/hosts"),
+    Field::new("sysctls", Shape::Pairs, "kernel parameters of the container's namespaces"),
+    Field::new("ulimits", Shape::Named(&Shape::Either(&[Shape::Integer(-1, MAX), Shape::Record(&ULIMIT)])), "resource limits"),
+    Field::new("tmpfs", TEXTS, "tmpfs mounts: target[:options]"),
+    Field::new("shm_size", Shape::Size, "size of /dev/shm"),
+    Field::new("files", Shape::List(&Shape::Record(&FILE)), "files placed before the start"),
+    Field::later("env_file", "files with environment variables"),
+    Field::later("memswap_limit", "memory and swap limit"),
+];
+
+static MEASURED: [Field; 5] = [
+    Field::new("parse", Shape::Any, "what reads the output: a parser's name, or regex, json or csv extractions"),
+    Field::new("timeout", Shape::Duration, "how long the measured window may last (10m)"),
+    Field::new("warmup", Shape::Record(&WARMUP), "runs before the window, the same way and in a unit of its own, and is thrown away"),
+    Field::later("collect", "files to keep"),
+    Field::new("prepare", STEPS, "steps before the warm-up, each in a unit like this one, or `on: host`"),
+];
+
+static SERVING: [Field; 4] = [
+    Field::new(
+        "depends_on",
+        Shape::Either(&[TEXTS, Shape::Named(&Shape::Record(&DEPENDENCY))]),
+        "services that must be there first; a list waits until they are ready",
+    ),
+    Field::new("ready", Shape::Record(&READY), "how it is told that it is ready"),
+    Field::new("healthcheck", Shape::Record(&HEALTHCHECK), "Compose's way to tell it: a command inside"),
+    Field::new("prepare", STEPS, "steps inside it once it is ready, or `on: host`"),
+];
+
+static STEPS: Shape = Shape::List(&Shape::Either(&[Shape::Text, Shape::Record(&STEP)]));
+
+/// Puts the lists of fields one after the other.
+const fn joined<const N: usize>(first: &[Field], second: &[Field]) -> [Field; N] {
+    let mut all = [first[0]; N];
+    let mut at = 0;
+    while at < N {
+        all[at] = if at < first.len() { first[at] } else { second[at - first.len()] };
+        at += 1;
+    }
+    all
+}
+
+static WORKLOAD_FIELDS: [Field; UNIT.len() + MEASURED.len()] = joined(&UNIT, &MEASURED);
+static SERVICE_FIELDS: [Field; UNIT.len() + SERVING.len()] = joined(&UNIT, &SERVING);
+
+/// `workload:` and each of `workloads:`.
+pub static WORKLOAD: Record = Record { name: "a workload", one_of: &[], fields: &WORKLOAD_FIELDS };
+
+/// Each of `services:`.
+pub static SERVICE: Record = Record { name: "a service", one_of: &[], fields: &SERVICE_FIELDS };
+
+static PORT: Record = Record {
+    name: "a port",
+    one_of: &[],
+    fields: &[
+        Field::new("target", Shape::Integer(1, 65_535), "the container's port").required(),
+        Field::new("published", Shape::Integer(1, 65_535), "the host's port; absent leaves it to the engine"),
+        Field::new("host_ip", Shape::Text, "the host's address; absent means every one"),
+        Field::new("protocol", Shape::Word(&["tcp", "udp"]), "tcp or udp (tcp)"),
+    ],
+};
+
+static MOUNT: Record = Record {
+    name: "a mount",
+    one_of: &[],
+    fields: &[
+        Field::new("type", Shape::Word(&["volume", "bind", "tmpfs"]), "what is mounted").required(),
+        Field::new("source", Shape::Text, "the volume's name, or the host's path"),
+        Field::new("target", Shape::Text, "absolute path inside").required(),
+        Field::new("read_only", Shape::Bool, "whether nothing may be written"),
+        Field::new("size", Shape::Size, "size of a tmpfs"),
+    ],
+};
+
+static DEPENDENCY: Record = Record {
+    name: "a dependency",
+    one_of: &[],
+    fields: &[Field::new(
+        "condition",
+        Shape::Word(&["service_started", "service_healthy", "service_completed_successfully"]),
+        "how far the other service must be",
+    )
+    .required()],
+};
+
+static READY: Record = Record {
+    name: "a readiness",
+    one_of: &["http", "tcp", "log", "exec"],
+    fields: &[
+        Field::new("http", Shape::Text, "URL that answers with a status below 400"),
+        Field::new("tcp", Shape::Text, "HOST:PORT that accepts"),
+        Field::new("log", Shape::Text, "regular expression that a line of its output matches"),
+        Field::new("exec", Shape::Command, "command inside it that ends with 0"),
+        Field::new("successes", Shape::Integer(1, 1000), "so many times in a row (3)"),
+        Field::new("interval", Shape::Duration, "pause between two looks (100ms)"),
+        Field::new("timeout", Shape::Duration, "how long it may take in all (60s)"),
+    ],
+};
+
+static HEALTHCHECK: Record = Record {
+    name: "a health check",
+    one_of: &[],
+    fields: &[
+        Field::new("test", Shape::Either(&[Shape::Text, TEXTS]), "command line, or [CMD, ...] or [CMD-SHELL, ...]").required(),
+        Field::new("interval", Shape::Duration, "pause between two looks (1s)"),
+        Field::new("timeout", Shape::Duration, "how long it may take in all (60s)"),
+        Field::new("successes", Shape::Integer(1, 1000), "so many times in a row (1)"),
+    ],
+};
+
+static STEP: Record = Record {
+    name: "a step",
+    one_of: &[],
+    fields: &[
+        Field::new("command", Shape::Command, "program and arguments").required(),
+        Field::new("on", Shape::Word(&["host"]), "`host` runs it as a process of the host"),
+        Field::new("timeout", Shape::Duration, "how long it may take (5m)"),
+    ],
+};
+
+/// Each of `networks:`.
+pub static NETWORK: Record = Record {
+    name: "a network",
+    one_of: &[],
+    fields: &[
+        Field::new("driver", Shape::Word(&["bridge", "macvlan", "ipvlan"]), "its driver (bridge)"),
+        Field::new("driver_opts", Shape::Pairs, "options of the driver, such as `parent`"),
+        Field::new("subnet", Shape::Text, "subnet in CIDR form"),
+        Field::new("internal", Shape::Bool, "whether it has no way out"),
+        Field::new("enable_ipv6", Shape::Bool, "whether containers get IPv6 addresses, too"),
+    ],
+};
+
+/// Each of `volumes:`.
+pub static VOLUME: Record = Record {
+    name: "a volume",
+    one_of: &[],
+    fields: &[
+        Field::new("tmpfs", Shape::Size, "in memory, of this size at most"),
+        Field::new("keep", Shape::Bool, "whether the trials of a run share it"),
+        Field::new("from", Shape::Text, "folder whose content a fresh volume begins with"),
     ],
 };
 
@@ -129,10 +272,11 @@ static ULIMIT: Record = Record {
 
 static FILE: Record = Record {
     name: "a file",
-    one_of: &["template", "content"],
+    one_of: &["template", "content", "source"],
     fields: &[
         Field::new("template", Shape::Text, "template looked for beside the manifest, then in templates/"),
         Field::new("content", Shape::Text, "the content itself"),
+        Field::new("source", Shape::Text, "file or folder of the host that is copied"),
         Field::new("target", Shape::Text, "absolute path inside").required(),
         Field::new("mode", Shape::Text, "permission bits in octal, such as \"0644\""),
     ],
@@ -158,6 +302,7 @@ pub static DESIGN: Record = Record {
     fields: &[
         Field::new("blocks", Shape::Integer(1, 100_000), "complete passes over all variants (10)"),
         Field::new("seed", Shape::Integer(0, MAX), "seed of the order"),
+        Field::new("engine_starts", Shape::Integer(1, 100_000), "how often each private engine is started over a run (once per block)"),
         Field::new("min_effect", Shape::Percent, "smallest effect of interest (1%)"),
         Field::new("margin", Shape::Percent, "margin of equivalence (3%)"),
         Field::new("min_window", Shape::Duration, "shortest window that is not flagged as too short (1s)"),
@@ -171,6 +316,7 @@ pub static LIMITS: Record = Record {
     one_of: &[],
     fields: &[
         Field::new("images", Shape::Duration, "all images (10m)"),
+        Field::new("services", Shape::Duration, "starting all services until they are ready (5m)"),
         Field::new("create", Shape::Duration, "creating a trial's containers (2m)"),
         Field::new("start", Shape::Duration, "starting them (2m)"),
         Field::new("collect", Shape::Duration, "reading outputs (2m)"),

@@ -23,4 +23,5 @@ pub mod results;
 pub mod shape;
 pub mod spec;
 pub mod stack;
+pub mod symbol;
 pub mod tree;

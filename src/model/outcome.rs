@@ -61,6 +61,21 @@ pub enum Outcome {
     Ok,
     /// It did not; its numbers never enter a statistic.
     Failed,
+    /// It was measured right after the start of an engine and thrown away, whether it finished or not: it stands for no trial of the
+    /// plan, and its numbers never enter a statistic.
+    Primer,
+}
+
+impl Outcome {
+    /// The word as it stands in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Primer => "primer",
+        }
+    }
 }
 
 /// Why a trial failed.

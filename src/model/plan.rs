@@ -1,13 +1,35 @@
 //! A plan: which variants, why, and every trial in order. Made before anything runs, so that it can be shown, saved and resumed.
 
 use super::experiment::{Design, MetricDecl, PhaseLimits, Presentation};
-use super::spec::TrialSpec;
+use super::spec::{EngineSpec, TrialSpec};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The suffix of the hidden second copy of the baseline.
 pub const AA_SUFFIX: &str = "#aa";
+
+/// The id of the primer of a trial: what is measured before it, right after its engine was started, and thrown away.
+#[must_use]
+pub fn primer_id(trial: &str) -> String {
+    format!("{trial}-primer")
+}
+
+/// Which start of its private engine hosts a trial of `block` in a run of `blocks`: as the design says; but where all trials share one
+/// engine and nothing is declared, nothing is compared between its starts, and one serves the whole run.
+#[must_use]
+pub fn engine_start<'e>(design: &Design, mut engines: impl Iterator<Item = &'e EngineSpec>, block: u32, blocks: u32) -> u32 {
+    let first = engines.next();
+    let compared = engines.any(|engine| Some(engine) != first);
+    if compared || design.engine_starts.is_some() { design.engine_start(block, blocks) } else { 1 }
+}
+
+/// Whether the A/A copy of the baseline has an engine of its own: where engines are compared and that of the `baseline` is started for
+/// it, the copy must differ from it by the noise of a start, as every other variant does. `engines` are those of all variants.
+#[must_use]
+pub fn copy_has_its_own_engine<'e>(baseline: &EngineSpec, engines: impl IntoIterator<Item = &'e EngineSpec>) -> bool {
+    baseline.private.is_some() && engines.into_iter().any(|engine| engine != baseline)
+}
 
 /// An ordered list of trials over variants.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +50,17 @@ pub struct Plan {
     pub trials: Vec<Trial>,
     /// How many blocks the trials span.
     pub blocks: u32,
+    /// Which start of its private engine hosts the trials of each block, from 1; empty when no variant has a private engine.
+    pub engine_starts: Vec<u32>,
+}
+
+impl Plan {
+    /// Which start of its private engine hosts a trial; none on an engine that runs anyway.
+    #[must_use]
+    pub fn engine_start(&self, trial: &Trial) -> Option<u32> {
+        let started = self.variants[trial.variant as usize].private;
+        self.engine_starts.get(trial.block as usize - 1).copied().filter(|_| started)
+    }
 }
 
 /// A factor's name and its levels as written.
@@ -50,6 +83,8 @@ pub struct Variant {
     pub identity: Box<str>,
     /// Why it is in this plan, or why it needs nothing.
     pub reason: Reason,
+    /// Whether its engine is a private one, started for it.
+    pub private: bool,
 }
 
 /// Why a variant runs, or does not.
@@ -103,7 +138,7 @@ pub struct Trial {
     pub block: u32,
     /// Position within the block, from 1.
     pub position: u32,
-    /// Batch within the plan, from 1: trials of one block that share an engine set-up.
+    /// Batch within the plan, from 1: trials of one block that share an engine.
     pub batch: u32,
 }
 

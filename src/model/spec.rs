@@ -91,6 +91,14 @@ impl WorkloadSpec {
     pub fn of(name: impl Into<String>, unit: UnitSpec) -> Self {
         Self { name: name.into(), unit, parse: Vec::new(), warmup: None, prepare: Vec::new(), timeout: Duration::MAX }
     }
+
+    /// Every text of it that a template may have made.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut all = self.unit.texts_mut();
+        all.extend(self.warmup.iter_mut().flat_map(|warmup| &mut warmup.command));
+        all.extend(self.prepare.iter_mut().flat_map(|step| &mut step.command));
+        all
+    }
 }
 
 /// A command that runs before the window in a unit like the workload's, and is thrown away.
@@ -152,6 +160,25 @@ impl UnitSpec {
             volumes: Vec::new(),
             container: ContainerSpec::default(),
         }
+    }
+}
+
+impl UnitSpec {
+    /// Every text of it that a template may have made.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        let Self { image, command, entrypoint, environment, working_dir, user, files, container, .. } = self;
+        let mut all: Vec<&mut String> = command.iter_mut().chain(entrypoint.iter_mut().flatten()).collect();
+        match image {
+            Some(ImageSpec::Reference(reference)) => all.push(reference),
+            Some(ImageSpec::Build { args, .. }) => all.extend(args.iter_mut().map(|(_, value)| value)),
+            Some(ImageSpec::Archive(_) | ImageSpec::Pack(_)) | None => {}
+        }
+        all.extend(environment.iter_mut().chain(&mut container.sysctls).map(|(_, value)| value));
+        all.extend(working_dir.iter_mut().chain(user));
+        all.extend(files.iter_mut().map(|file| &mut file.content));
+        all.extend(container.network_mode.iter_mut().chain(&mut container.hostname));
+        all.extend(container.security_opt.iter_mut().chain(&mut container.extra_hosts));
+        all
     }
 }
 

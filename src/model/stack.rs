@@ -1,8 +1,8 @@
 //! What stands around the measured commands of a trial: networks, volumes, services, and how it is told that a service is ready.
 
 use super::spec::UnitSpec;
-use serde::{Deserialize, Serialize};
 use core::net::IpAddr;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -100,6 +100,20 @@ pub struct ServiceSpec {
     /// Steps once it is ready, before anything is measured.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub prepare: Vec<StepSpec>,
+}
+
+impl ServiceSpec {
+    /// Every text of it that a template may have made.
+    pub fn texts_mut(&mut self) -> Vec<&mut String> {
+        let mut all = self.unit.texts_mut();
+        all.extend(self.prepare.iter_mut().flat_map(|step| &mut step.command));
+        match self.ready.as_mut().map(|ready| &mut ready.probe) {
+            Some(Probe::Http(text) | Probe::Tcp(text) | Probe::Log(text)) => all.push(text),
+            Some(Probe::Exec(command)) => all.extend(command),
+            None => {}
+        }
+        all
+    }
 }
 
 /// What a service waits for.

@@ -47,6 +47,10 @@ pub fn content(experiment: &Experiment, blocks: u32, variants: &[Variant]) -> St
     let protocol =
         serde_json::to_vec(&(&experiment.name, blocks, &experiment.design.seed, &experiment.limits)).expect("a design is plain data");
     hasher.update(&protocol);
+    // The digests of plans that do not say it stay what they were.
+    if let Some(starts) = experiment.design.engine_starts {
+        hasher.update(format!("engine_starts={starts};"));
+    }
     for variant in variants {
         hasher.update(variant.id.as_bytes());
         hasher.update([0]);

@@ -2,8 +2,9 @@
 //! whole input, so the same input gives the same plan anywhere.
 //!
 //! Steps: [`product`] (levels, exclude, include) -> [`variants`] (merge patches, bind templates, resolve, identity) ->
-//! [`reasons`] (what needs to run, and why) -> [`order`] (blocks, batches, positions).
+//! [`reasons`] (what needs to run, and why) -> [`batches`] (who shares an engine) -> [`order`] (blocks, batches, positions).
 
+pub mod batches;
 pub mod bind;
 pub mod derive;
 pub mod identity;
@@ -19,11 +20,12 @@ pub mod variants;
 
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
-use crate::model::experiment::{Experiment, Factor, Problems, RuleKind};
+use crate::model::estimate::ENOUGH_ENGINE_STARTS;
+use crate::model::experiment::{Design, Experiment, Factor, Problems, RuleKind};
 use crate::model::facts::HostFacts;
-use crate::model::plan::{AA_SUFFIX, FactorSummary, Plan, Reason, Variant, VariantHistory};
+use crate::model::plan::{AA_SUFFIX, FactorSummary, Plan, Reason, Variant, VariantHistory, engine_start};
 use crate::model::spec::EngineSpec;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use variants::Binder;
 
 /// What earlier runs have, by variant id.
@@ -85,7 +87,8 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
     let needs = reasons::decide(&mut variants, baseline, blocks, &selected, history, options.fresh);
     let content = identity::content(experiment, blocks, &variants);
     let seed = experiment.design.seed.unwrap_or_else(|| identity::seed(&content)).wrapping_add(options.earlier_runs);
-    let groups = groups(&variants, &engines, baseline, &needs);
+    warnings.extend(few_engine_starts(&experiment.design, blocks, &engines, baseline));
+    let groups = batches::groups(&engines, baseline, &needs);
     let planned_blocks = needs.iter().copied().max().unwrap_or(0);
     let trials = order::order(&groups, planned_blocks, seed, &|variant, block| needs[variant as usize] >= block);
     let factors: Vec<FactorSummary> = experiment
@@ -94,7 +97,19 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
         .map(|f| FactorSummary { name: f.name.clone(), levels: f.levels.iter().map(|l| l.text.clone()).collect() })
         .collect();
     let digest = identity::digest(&content, &factors);
-    let plan = Plan { experiment: experiment.name.clone(), digest, seed, factors, variants, baseline, trials, blocks: planned_blocks };
+    let private = variants.iter().zip(&needs).any(|(variant, needs)| variant.private && *needs > 0);
+    let starts = 1..=(if private { planned_blocks } else { 0 });
+    let plan = Plan {
+        experiment: experiment.name.clone(),
+        digest,
+        seed,
+        factors,
+        variants,
+        baseline,
+        trials,
+        blocks: planned_blocks,
+        engine_starts: starts.map(|block| engine_start(&experiment.design, engines.iter(), block, planned_blocks)).collect(),
+    };
     Ok(Planned { plan, binder, warnings })
 }
 
@@ -183,6 +198,19 @@ fn baseline(
     }
 }
 
+/// That settings of engines are compared over too few of their starts to reach a verdict, if so.
+fn few_engine_starts(design: &Design, blocks: u32, engines: &[EngineSpec], baseline: usize) -> Option<Diagnostic> {
+    let started = |engine: &EngineSpec| engine.private.is_some() || engines[baseline].private.is_some();
+    let compared = engines.iter().any(|engine| *engine != engines[baseline] && started(engine));
+    let starts = design.engine_start(blocks, blocks) as usize;
+    (compared && starts < ENOUGH_ENGINE_STARTS).then(|| {
+        let times = if starts == 1 { "once".to_owned() } else { format!("{starts} times") };
+        let message = format!("each private engine is started {times}: there will be no verdict about what differs by its engine");
+        Diagnostic::warning(crate::model::tree::Span::default(), message)
+            .help(format!("{ENOUGH_ENGINE_STARTS} starts are the least: raise `design.engine_starts`, or `design.blocks`"))
+    })
+}
+
 /// Which variants `--only` keeps; all without it.
 fn select(experiment: &Experiment, variants: &[Variant], options: &Options) -> Result<Vec<bool>, Problems> {
     let mut wanted: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
@@ -215,24 +243,6 @@ fn select(experiment: &Experiment, variants: &[Variant], options: &Options) -> R
         let none = crate::model::tree::Span::default();
         Err(Problems(vec![Diagnostic::error(none, "--only leaves no variant: no variant of the matrix has all these levels")]))
     }
-}
-
-/// Variants that share an engine set-up, in order of first appearance; only those that run.
-fn groups(variants: &[Variant], engines: &[EngineSpec], baseline: usize, needs: &[u32]) -> Vec<order::Group> {
-    let mut index: HashMap<&EngineSpec, usize> = HashMap::new();
-    let mut groups: Vec<order::Group> = Vec::new();
-    for variant in 0..variants.len() {
-        if needs[variant] == 0 {
-            continue;
-        }
-        let engine = if variant < engines.len() { &engines[variant] } else { &engines[baseline] };
-        let group = *index.entry(engine).or_insert_with(|| {
-            groups.push(order::Group { variants: Vec::new() });
-            groups.len() - 1
-        });
-        groups[group].variants.push(variant as u32);
-    }
-    groups
 }
 
 /// The hidden second copy of the baseline.

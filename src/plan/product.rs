@@ -4,6 +4,7 @@ use super::bind::{Formula, Scope};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::experiment::{Experiment, Factor, RuleKind};
 use crate::model::facts::HostFacts;
+use crate::model::symbol;
 use crate::model::tree::{Span, Tree};
 use std::collections::HashSet;
 
@@ -128,7 +129,11 @@ impl FactorScope {
     /// Starts from the one name that no factor has: `host`.
     pub(super) fn new(host: Option<&HostFacts>) -> Self {
         let mut scope = Scope::default();
-        scope.set_json("host", &host.and_then(|facts| serde_json::to_value(facts).ok()).unwrap_or_default());
+        let mut known = host.and_then(|facts| serde_json::to_value(facts).ok()).unwrap_or_else(|| serde_json::json!({}));
+        for attribute in symbol::HOST_ATTRIBUTES {
+            known[attribute] = symbol::symbol(symbol::HOST, attribute).into();
+        }
+        scope.set_json(symbol::HOST, &known);
         Self { scope, levels: Vec::new() }
     }
 

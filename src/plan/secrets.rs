@@ -1,7 +1,8 @@
 //! What a record must not hold: values of variables, arguments, vars and factors whose names look like a secret's, wherever else those
 //! values stand in what would run.
 
-use crate::model::spec::{ImageSpec, TrialSpec, UnitSpec};
+use crate::model::spec::{ImageSpec, TrialSpec, UnitSpec, WorkloadSpec};
+use crate::model::stack::{Probe, ReadySpec, ServiceSpec};
 use serde_json::{Map, Value as Json};
 
 /// What stands in a secret's place.
@@ -22,21 +23,21 @@ pub fn redacted(mut spec: TrialSpec, names: &Map<String, Json>) -> TrialSpec {
     let mut secrets = Secrets::default();
     names.iter().for_each(|(name, value)| secrets.learn(value, is_secret(name)));
     for workload in &mut spec.workloads {
-        let unit = &mut workload.unit;
-        secrets.pairs(&mut unit.environment);
-        secrets.arguments(&mut unit.command);
-        unit.entrypoint.iter_mut().for_each(|entrypoint| secrets.arguments(entrypoint));
+        secrets.unit(&mut workload.unit);
         workload.warmup.iter_mut().for_each(|warmup| secrets.arguments(&mut warmup.command));
-        if let Some(ImageSpec::Build { args, .. }) = &mut unit.image {
-            secrets.pairs(args);
+        workload.prepare.iter_mut().for_each(|step| secrets.arguments(&mut step.command));
+    }
+    for service in &mut spec.services {
+        secrets.unit(&mut service.unit);
+        service.prepare.iter_mut().for_each(|step| secrets.arguments(&mut step.command));
+        if let Some(ReadySpec { probe: Probe::Exec(command), .. }) = &mut service.ready {
+            secrets.arguments(command);
         }
     }
     if secrets.sorted() {
         spec.engine.host.iter_mut().for_each(|host| secrets.mask(host));
-        for workload in &mut spec.workloads {
-            texts(&mut workload.unit).into_iter().for_each(|text| secrets.mask(text));
-            workload.warmup.iter_mut().flat_map(|warmup| &mut warmup.command).for_each(|text| secrets.mask(text));
-        }
+        spec.workloads.iter_mut().flat_map(WorkloadSpec::texts_mut).for_each(|text| secrets.mask(text));
+        spec.services.iter_mut().flat_map(ServiceSpec::texts_mut).for_each(|text| secrets.mask(text));
     }
     spec
 }
@@ -49,23 +50,6 @@ pub fn redacted_vars(mut vars: Map<String, Json>) -> Map<String, Json> {
     secrets.sorted();
     vars.iter_mut().for_each(|(name, value)| secrets.var(value, is_secret(name)));
     vars
-}
-
-/// Every text of a unit that a template may have put a secret into.
-fn texts(unit: &mut UnitSpec) -> Vec<&mut String> {
-    let UnitSpec { image, command, entrypoint, environment, working_dir, user, files, container, .. } = unit;
-    let mut all: Vec<&mut String> = command.iter_mut().chain(entrypoint.iter_mut().flatten()).collect();
-    match image {
-        Some(ImageSpec::Reference(reference)) => all.push(reference),
-        Some(ImageSpec::Build { args, .. }) => all.extend(args.iter_mut().map(|(_, value)| value)),
-        Some(ImageSpec::Archive(_) | ImageSpec::Pack(_)) | None => {}
-    }
-    all.extend(environment.iter_mut().chain(&mut container.sysctls).map(|(_, value)| value));
-    all.extend(working_dir.iter_mut().chain(user));
-    all.extend(files.iter_mut().map(|file| &mut file.content));
-    all.extend(container.network_mode.iter_mut().chain(&mut container.hostname));
-    all.extend(container.security_opt.iter_mut().chain(&mut container.extra_hosts));
-    all
 }
 
 /// The values that are known to be secret.
@@ -115,6 +99,16 @@ impl Secrets {
             Json::Array(items) => items.iter_mut().for_each(|item| self.var(item, secret)),
             Json::Object(entries) => entries.iter_mut().for_each(|(name, value)| self.var(value, secret || is_secret(name))),
             _ => {}
+        }
+    }
+
+    /// What a unit is told in the open: variables, arguments, arguments of its build.
+    fn unit(&mut self, unit: &mut UnitSpec) {
+        self.pairs(&mut unit.environment);
+        self.arguments(&mut unit.command);
+        unit.entrypoint.iter_mut().for_each(|entrypoint| self.arguments(entrypoint));
+        if let Some(ImageSpec::Build { args, .. }) = &mut unit.image {
+            self.pairs(args);
         }
     }
 

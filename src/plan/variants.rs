@@ -9,6 +9,7 @@ use crate::model::experiment::{Experiment, Factor, Problems};
 use crate::model::facts::HostFacts;
 use crate::model::plan::{Reason, Variant, VariantHistory};
 use crate::model::spec::{EngineSpec, TrialSpec};
+use crate::model::symbol;
 use crate::model::tree::{Key, Node, Span, Tree};
 use serde_json::{Map, Value as Json};
 use std::cell::RefCell;
@@ -72,6 +73,7 @@ impl<'e> Binder<'e> {
         for (factor, level) in self.experiment.factors.iter().zip(levels) {
             names.insert(factor.name.to_string(), factor.levels[*level as usize].value.clone());
         }
+        name_units(&setup.rest, &mut scope);
         let mut problems = bind_vars(&setup.vars, &mut scope, &mut names);
         let (mut bound, found) = bind::bind(&setup.rest, &scope);
         problems.extend(found);
@@ -123,6 +125,16 @@ impl<'e> Binder<'e> {
         let patched = Rc::new(Patched { vars, rest: Tree { span: tree.span, node: Node::Map(rest) } });
         self.patched.borrow_mut().insert(key, Rc::clone(&patched));
         Ok(patched)
+    }
+}
+
+/// Services are names of what is known only while they run. A factor or var of the same name goes before.
+fn name_units(setup: &Tree, scope: &mut Scope) {
+    for (key, _) in setup.get("services").map(Tree::entries).unwrap_or_default() {
+        if !scope.has(&key.name) {
+            let attributes = symbol::UNIT_ATTRIBUTES.map(|attribute| (attribute.to_owned(), symbol::symbol(&key.name, attribute).into()));
+            scope.set_json(&key.name, &Json::Object(attributes.into_iter().collect()));
+        }
     }
 }
 
@@ -194,8 +206,9 @@ pub(super) fn resolve_all(
                     Some(_) => Reason::UpToDate,
                     None => Reason::New,
                 };
+                let private = resolved.spec.engine.private.is_some();
                 engines.push(resolved.spec.engine);
-                variants.push(Variant { id: id.into(), levels, identity: identity.into(), reason });
+                variants.push(Variant { id: id.into(), levels, identity: identity.into(), reason, private });
             }
             Err(found) => {
                 for mut problem in found {

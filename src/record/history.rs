@@ -44,6 +44,7 @@ pub fn history(loaded: &Loaded, here: &HostFacts, engines: &[EngineFacts]) -> Hi
                     seconds.entry(row.variant.clone()).or_default().push(row.seconds);
                 }
                 Outcome::Failed => past.failure = row.failure.as_ref().map(|f| format!("{}: {}", f.phase.name(), f.reason)),
+                Outcome::Primer => {}
             }
         }
     }
@@ -56,12 +57,12 @@ pub fn history(loaded: &Loaded, here: &HostFacts, engines: &[EngineFacts]) -> Hi
     history
 }
 
-/// The last row of each trial of a run: those that count, and those that stand apart with the reason.
+/// The last row of each trial of a run, primers left out: those that count, and those that stand apart with the reason.
 fn sorted<'r>(run: &'r RunRecord, known: &Circumstances) -> (Vec<&'r TrialRow>, Vec<(&'r TrialRow, String)>) {
     let last: HashMap<&str, usize> = run.rows.iter().enumerate().map(|(index, row)| (row.trial.as_str(), index)).collect();
     let images = known.other_images(run);
     let rows = run.rows.iter().zip(images).enumerate();
-    let kept = rows.filter(|(index, (row, _))| last[row.trial.as_str()] == *index).map(|(_, kept)| kept);
+    let kept = rows.filter(|(index, (row, _))| last[row.trial.as_str()] == *index && !row.is_primer()).map(|(_, kept)| kept);
     let machine = [known.machine(run), known.engine(run)].concat().join(", ");
     let (mut ours, mut apart) = (Vec::new(), Vec::new());
     for (row, image) in kept {

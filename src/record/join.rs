@@ -82,11 +82,12 @@ fn add_run<'d>(
             row.taints.push(TOO_SHORT.to_owned());
         }
         let variant = known.get(row.variant.as_str()).copied().filter(|v| !apart && results.variants[*v].identity == row.identity);
-        if let Some(variant) = variant {
+        let primer = row.is_primer();
+        if let Some(variant) = variant.filter(|_| !primer) {
             let problems = derived.add(&names[variant], &mut row.metrics);
             results.warnings.extend(problems.into_iter().filter(|(metric, _)| failing.insert(metric)).map(|(_, problem)| problem));
         }
-        if let Some(earlier) = newest.insert(row.trial.clone(), results.rows.len()) {
+        if !primer && let Some(earlier) = newest.insert(row.trial.clone(), results.rows.len()) {
             results.rows[earlier].superseded = true;
         }
         results.rows.push(ResultRow { run: index, variant, superseded: false, row });
@@ -108,7 +109,7 @@ fn apart(run: &RunRecord, circumstances: &Circumstances, warnings: &mut Vec<Stri
     for (what, differences) in [("machine", circumstances.machine(run)), ("engine", circumstances.engine(run))] {
         if !differences.is_empty() {
             if !run.rows.is_empty() {
-                let (differences, trials) = (differences.join(", "), run.rows.len());
+                let (differences, trials) = (differences.join(", "), run.rows.iter().filter(|row| !row.is_primer()).count());
                 let kept = "trials are recorded and do not count";
                 add_once(warnings, format!("`{name}` was measured on another {what} ({differences}): its {trials} {kept}"));
             }
@@ -117,7 +118,8 @@ fn apart(run: &RunRecord, circumstances: &Circumstances, warnings: &mut Vec<Stri
     }
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     let others = circumstances.other_images(run);
-    for other in others.iter().flatten() {
+    for (_, other) in run.rows.iter().zip(&others).filter(|(row, _)| !row.is_primer()) {
+        let Some(other) = other else { continue };
         *count.entry(other.words()).or_default() += 1;
     }
     for (words, trials) in count {
@@ -130,7 +132,7 @@ fn apart(run: &RunRecord, circumstances: &Circumstances, warnings: &mut Vec<Stri
 fn interrupted_blocks(run: &RunRecord) -> Option<String> {
     let time = |text: &str| text.parse::<jiff::Timestamp>().ok();
     let mut spans: BTreeMap<u32, (jiff::Timestamp, jiff::Timestamp)> = BTreeMap::new();
-    for (block, at) in run.rows.iter().filter_map(|row| Some((row.block, time(&row.at)?))) {
+    for (block, at) in run.rows.iter().filter(|row| !row.is_primer()).filter_map(|row| Some((row.block, time(&row.at)?))) {
         let (first, last) = spans.entry(block).or_insert((at, at));
         (*first, *last) = (at.min(*first), at.max(*last));
     }

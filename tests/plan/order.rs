@@ -3,7 +3,11 @@
 use super::{done, experiment, planned};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use shakedown::model::experiment::Design;
 use shakedown::model::plan::{Plan, Trial};
+use shakedown::model::private::{BACKING_BYTES, Backing, Filesystem, PrivateSpec};
+use shakedown::model::spec::EngineSpec;
+use shakedown::plan::batches::groups as groups_of;
 use shakedown::plan::order::{Group, order};
 use shakedown::plan::{History, Options};
 use std::collections::{BTreeMap, HashSet};
@@ -119,6 +123,76 @@ fn a_batch_never_mixes_engines() {
     assert_eq!(sizes, [(3, "e2".to_owned()), (4, "e1".to_owned())], "the A/A copy runs beside its baseline");
     let first = trials.iter().filter(|trial| trial.position == 1 && engine(trial) == "e1").count();
     assert_eq!(first, 6, "each engine begins every second block");
+}
+
+fn private(storage_driver: &str) -> EngineSpec {
+    let backing = Backing { filesystem: Filesystem::default_for(storage_driver), bytes: BACKING_BYTES };
+    let private = PrivateSpec {
+        storage_driver: storage_driver.into(),
+        backing,
+        userland_proxy: true,
+        iptables: true,
+        binary: None,
+        daemon: BTreeMap::new(),
+    };
+    EngineSpec { host: None, private: Some(private) }
+}
+
+fn batches(engines: &[EngineSpec], baseline: usize, needs: &[u32]) -> Vec<Vec<u32>> {
+    groups_of(engines, baseline, needs).into_iter().map(|group| group.variants).collect()
+}
+
+#[test]
+fn the_copy_of_a_baseline_on_a_private_engine_has_one_of_its_own_where_engines_are_compared() {
+    let (overlay, btrfs, plain) = (private("overlay2"), private("btrfs"), EngineSpec::default());
+    let four = [overlay.clone(), btrfs.clone(), overlay.clone(), btrfs.clone()];
+    assert_eq!(batches(&four, 0, &[5; 5]), [vec![0, 2], vec![1, 3], vec![4]]);
+    assert_eq!(batches(&four, 1, &[5; 5]), [vec![0, 2], vec![1, 3], vec![4]]);
+    assert_eq!(batches(&four, 0, &[5, 0, 5, 0, 5]), [vec![0, 2], vec![4]], "whatever runs this time");
+    assert_eq!(batches(&[overlay.clone(), plain.clone()], 0, &[5; 3]), [vec![0], vec![1], vec![2]]);
+    assert_eq!(batches(&[plain.clone(), overlay.clone()], 0, &[5; 3]), [vec![0, 2], vec![1]], "the baseline's engine runs anyway");
+    assert_eq!(batches(&[overlay.clone(), overlay], 0, &[5; 3]), [vec![0, 1, 2]], "one engine, nothing of engines is compared");
+    let other = EngineSpec { host: Some("tcp://other:2375".into()), private: None };
+    assert_eq!(batches(&[plain, other], 0, &[5; 3]), [vec![0, 2], vec![1]], "as ever");
+}
+
+#[test]
+fn blocks_are_cut_into_equal_runs_of_consecutive_blocks() {
+    let cut = |engine_starts: Option<u32>, blocks: u32| {
+        let design = Design { engine_starts, ..Design::default() };
+        (1..=blocks).map(|block| design.engine_start(block, blocks)).collect::<Vec<u32>>()
+    };
+    assert_eq!(cut(Some(5), 10), [1, 1, 2, 2, 3, 3, 4, 4, 5, 5]);
+    assert_eq!(cut(Some(3), 10), [1, 1, 1, 1, 2, 2, 2, 3, 3, 3]);
+    assert_eq!(cut(Some(4), 6), [1, 1, 2, 3, 3, 4]);
+    assert_eq!(cut(Some(1), 4), [1, 1, 1, 1]);
+    assert_eq!(cut(None, 4), [1, 2, 3, 4], "anew for each block");
+    assert_eq!(cut(Some(9), 4), [1, 2, 3, 4], "never more than blocks");
+    for blocks in 1..40 {
+        for starts in 1..=blocks {
+            let cut = cut(Some(starts), blocks);
+            let lengths: Vec<usize> = cut.chunk_by(|a, b| a == b).map(<[u32]>::len).collect();
+            assert_eq!((lengths.len() as u32, cut[0], cut[blocks as usize - 1]), (starts, 1, starts));
+            assert!(lengths.iter().max().zip(lengths.iter().min()).is_some_and(|(most, least)| most - least <= 1), "{cut:?}");
+        }
+    }
+    let design = Design { engine_starts: Some(2), ..Design::default() };
+    assert_eq!((design.engine_start(0, 4), design.engine_start(9, 4), design.engine_start(1, 0)), (1, 2, 1), "nothing out of range");
+}
+
+#[test]
+fn how_often_engines_are_started_is_of_the_protocol() {
+    let text = "workload: {on: host, command: 'run {{ a }}'}\nmatrix: {a: [1, 2]}\n";
+    let plan = |design: &str| {
+        let experiment = experiment(&format!("{text}{design}"));
+        planned(&experiment, &History::new(), &Options::default()).plan
+    };
+    let (plain, two, three) = (plan(""), plan("design: {engine_starts: 2}\n"), plan("design: {engine_starts: 3}\n"));
+    assert_ne!(plain.digest, two.digest);
+    assert_ne!(two.digest, three.digest);
+    assert_eq!(plain.variants, two.variants, "no trial is stale");
+    assert!(two.engine_starts.is_empty(), "no private engine, no start");
+    assert_eq!(two.engine_start(&two.trials[0]), None);
 }
 
 /// Each executed trial makes the machine 1 % slower, whatever the variant.

@@ -1,6 +1,6 @@
 //! What planning learns of earlier runs.
 
-use super::{MANIFEST, failed, finished, imaged, plan, row, run, whole};
+use super::{MANIFEST, failed, finished, imaged, plan, primer, row, run, whole};
 use shakedown::model::event::{Event, TrialRow};
 use shakedown::model::facts::{EngineFacts, HostFacts};
 use shakedown::model::plan::{SavedPlan, VariantHistory};
@@ -44,6 +44,18 @@ fn good_trials_are_known_by_run_and_block() {
     let mut seconds: Vec<f64> = (0..3).map(|n| nth(&plan, "a=2", n) as f64 + 2.0).collect();
     seconds.sort_by(f64::total_cmp);
     assert_eq!(history["a=2"].seconds, Some(seconds[1]));
+}
+
+/// A primer is no trial: neither does it count, nor does it make a failure good, nor is it one.
+#[test]
+fn nothing_is_learned_from_primers() {
+    let plan = plan(MANIFEST);
+    let first = primer(row(&plan, nth(&plan, "a=2", 0), 1.0));
+    assert_eq!(learned(&[(&plan, vec![finished(first.clone())])]), History::new());
+    let bad = failed(row(&plan, nth(&plan, "a=2", 1), 1.0));
+    let history = learned(&[(&plan, vec![finished(bad)]), (&plan, vec![finished(first), finished(primer(failed(row(&plan, 0, 1.0))))])]);
+    assert_eq!(told(&history["a=2"]), (0, Some("measure: exit code 1")));
+    assert_eq!(history.len(), 1);
 }
 
 #[test]

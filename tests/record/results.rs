@@ -1,6 +1,6 @@
 //! Runs joined under the design of the newest one.
 
-use super::{MANIFEST, failed, finished, imaged, plan, row, run, started, whole};
+use super::{MANIFEST, failed, finished, imaged, plan, primer, row, run, started, whole};
 use shakedown::model::event::{Event, TrialRow};
 use shakedown::model::results::Results;
 use shakedown::record::{RecordError, Store, load, results};
@@ -50,6 +50,23 @@ fn a_second_run_that_grew_a_factor_joins_the_first() {
     assert_eq!(counts(&joined), counted(&[("a=1", 6), ("a=2", 3), ("a=3", 3), ("a=1#aa", 6), ("none", 0)]));
     assert!(joined.rows.is_sorted_by_key(|row| row.run));
     assert_eq!((joined.baseline, joined.variants.last().map(|variant| variant.id.as_str())), (0, Some("a=1#aa")));
+}
+
+#[test]
+fn a_primer_is_kept_and_replaces_nothing() {
+    let folder = tempfile::tempdir().expect("folder");
+    let store = Store::new(folder.path(), "e");
+    let plan = plan(MANIFEST);
+    let trial = || TrialRow { engine_start: Some(1), ..row(&plan, 0, 1.0) };
+    let first = || finished(primer(trial()));
+    run(&store, "r1", "2026-11-29T10:00:00.000Z", &plan, [first(), finished(failed(trial())), first(), finished(trial())]);
+    let joined = joined(&store);
+    let seen: Vec<(&str, &str, bool)> =
+        joined.rows.iter().map(|row| (row.row.trial.as_str(), row.row.outcome.name(), row.superseded)).collect();
+    let expected = [("b1p1-primer", "primer", false), ("b1p1", "failed", true), ("b1p1-primer", "primer", false), ("b1p1", "ok", false)];
+    assert_eq!(seen, expected);
+    assert!(joined.rows.iter().all(|row| row.row.engine_start == Some(1) && row.variant.is_some()));
+    assert!(joined.rows.iter().all(|row| row.row.taints.is_empty()), "{:?}", joined.warnings);
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! From a unit's spec to the daemon's container configuration: pure, so that every field is checked without a daemon.
 
-use crate::engine::{LABEL_EXPERIMENT, LABEL_RUN, LABEL_TRIAL, UnitName};
+use super::{attach, labels};
+use crate::engine::UnitName;
 use crate::model::spec::{LimitsSpec, UnitSpec};
 use bollard::models::{ContainerCreateBody, HealthConfig, HostConfig, HostConfigLogConfig, ResourcesUlimits};
-use std::collections::HashMap;
 
 /// Where the daemon puts a unit's control group.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -65,15 +65,11 @@ pub(super) fn body(name: &UnitName, spec: &UnitSpec, image: &str, placement: &Pl
         attach_stdin: Some(false),
         attach_stdout: Some(false),
         attach_stderr: Some(false),
-        host_config: Some(host(spec, placement)),
+        exposed_ports: attach::exposed(&spec.container.ports),
+        networking_config: attach::first_network(name, spec),
+        host_config: Some(host(name, spec, placement)),
         ..ContainerCreateBody::default()
     }
-}
-
-fn labels(name: &UnitName) -> HashMap<String, String> {
-    [(LABEL_RUN, &name.run), (LABEL_EXPERIMENT, &name.experiment), (LABEL_TRIAL, &name.trial)]
-        .map(|(label, value)| (label.to_owned(), value.clone()))
-        .into()
 }
 
 /// What was declared, and a fixed locale unless one was.
@@ -82,7 +78,7 @@ fn environment(spec: &UnitSpec) -> Vec<String> {
     spec.environment.iter().map(|(name, value)| format!("{name}={value}")).chain(locale).collect()
 }
 
-fn host(spec: &UnitSpec, placement: &Placement) -> HostConfig {
+fn host(name: &UnitName, spec: &UnitSpec, placement: &Placement) -> HostConfig {
     let container = &spec.container;
     let some = |list: &Vec<String>| (!list.is_empty()).then(|| list.clone());
     let map = |pairs: &Vec<(String, String)>| (!pairs.is_empty()).then(|| pairs.iter().cloned().collect());
@@ -93,7 +89,9 @@ fn host(spec: &UnitSpec, placement: &Placement) -> HostConfig {
     });
     HostConfig {
         cgroup_parent: placement.parent.clone(),
-        network_mode: container.network_mode.clone(),
+        network_mode: attach::network_mode(spec),
+        port_bindings: attach::bindings(&container.ports),
+        mounts: attach::mounts(name, &spec.volumes),
         init: Some(container.init),
         privileged: Some(container.privileged),
         readonly_rootfs: Some(container.read_only),
@@ -151,7 +149,7 @@ pub(super) mod tests {
         UnitSpec { command: command.iter().map(|word| (*word).to_owned()).collect(), ..UnitSpec::bare(Place::Container) }
     }
 
-    fn name() -> UnitName {
+    pub(in super::super) fn name() -> UnitName {
         UnitName { run: "r1".into(), experiment: "e".into(), trial: "b1-2".into(), unit: "web".into() }
     }
 

@@ -1,22 +1,15 @@
-//! The life of a unit: created with its files, started, waited for, asked how it ended, removed.
+//! The life of a unit once it is made: started, waited for, asked how it ended, removed.
 
-use super::create::{Placement, body};
-use super::{Docker, failed, files, reason, status};
-use crate::engine::{Created, EngineError, Exit, Image, LABEL_RUN, UnitName};
-use crate::model::spec::{FileSpec, ImageSpec, UnitSpec};
+use super::removal::remove_container;
+use super::{Docker, failed, reason};
+use crate::engine::{Created, EngineError, Exit};
 use bollard::errors::Error;
-use bollard::models::{ContainerCreateBody, ContainerState};
-use bollard::query_parameters::{CreateContainerOptionsBuilder, RemoveContainerOptionsBuilder, WaitContainerOptionsBuilder};
+use bollard::models::ContainerState;
+use bollard::query_parameters::WaitContainerOptionsBuilder;
 use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
-use tokio::sync::{oneshot, watch};
-
-/// Attempts to remove a container, with growing pauses between them: about 6 s in all.
-const REMOVALS: u32 = 8;
-/// The first of these pauses; each is twice the one before.
-const FIRST_PAUSE: Duration = Duration::from_millis(25);
+use tokio::sync::watch;
 
 /// An exit code, or why there is none.
 type Awaited = Result<i64, String>;
@@ -28,6 +21,8 @@ pub(super) struct Units(Mutex<HashMap<String, Unit>>);
 struct Unit {
     /// What it runs, for messages.
     program: String,
+    /// The networks that it joined, in the order of its spec, which the daemon does not keep.
+    networks: Vec<String>,
     exit: Option<(watch::Receiver<Option<Awaited>>, tokio::task::AbortHandle)>,
 }
 
@@ -41,99 +36,27 @@ impl Units {
             task.abort();
         }
     }
-}
 
-/// Creates a container. When the caller gives up meanwhile, what the daemon still makes of it is removed.
-pub(super) async fn create(docker: &Docker, name: &UnitName, spec: &UnitSpec, image: Option<&Image>) -> Result<Created, EngineError> {
-    let container = name.container();
-    let image = image.ok_or_else(|| EngineError::Unsupported { what: format!("container `{container}` has no image") })?;
-    if let Some(what) = no_command(spec) {
-        return Err(EngineError::Unsupported { what });
+    /// Notes a unit that was made.
+    pub(super) fn note(&self, id: &str, program: String, networks: Vec<String>) {
+        self.lock().insert(id.to_owned(), Unit { program, networks, exit: None });
     }
-    let (systemd, podman) = (docker.abilities.systemd(), docker.abilities.podman());
-    let placement = if docker.own_groups { Placement::in_our_group(name, podman) } else { Placement::of_the_engine(systemd, podman) };
-    let wanted = body(name, spec, &image.reference, &placement);
-    let (client, files) = (docker.client.clone(), spec.files.clone());
-    let (answer, made) = oneshot::channel();
-    tokio::spawn(async move {
-        let result = create_with_files(&client, &container, wanted, &files).await;
-        if let Err(Ok(id)) = answer.send(result) {
-            // Nobody is left to tell; the sweep finds it should this fail, too.
-            drop(remove_container(&client, &id).await);
-        }
-    });
-    let lost =
-        |_| EngineError::Call { operation: format!("create container `{}`", name.container()), reason: "the runtime is ending".into() };
-    let id = made.await.map_err(lost)??;
-    let program = spec.entrypoint.iter().flatten().chain(&spec.command).next().cloned().unwrap_or_else(|| name.unit.clone());
-    docker.units.lock().insert(id.clone(), Unit { program, exit: None });
-    Ok(Created { cgroup: placement.counted(&id), leaf: placement.leaf(&id), id })
-}
 
-/// Why there is nothing to run; none when there is something, or when only the image can tell.
-pub(super) fn no_command(spec: &UnitSpec) -> Option<String> {
-    let none = spec.command.is_empty() && spec.entrypoint.is_none() && matches!(spec.image, Some(ImageSpec::Pack(_)));
-    none.then(|| "a packed image has no command of its own: declare `command`".to_owned())
-}
-
-async fn create_with_files(
-    client: &bollard::Docker,
-    name: &str,
-    body: ContainerCreateBody,
-    files: &[FileSpec],
-) -> Result<String, EngineError> {
-    let mut result = create_once(client, name, body.clone()).await;
-    if result.as_ref().is_err_and(is_name_conflict) {
-        clear_name(client, name).await?;
-        result = create_once(client, name, body).await;
+    /// The networks of the unit `id` in the order of its spec; none of a unit that was not created here.
+    pub(super) fn networks(&self, id: &str) -> Vec<String> {
+        self.lock().get(id).map_or_else(Vec::new, |unit| unit.networks.clone())
     }
-    let made = result.map_err(|error| failed(format!("create container `{name}`"), &error))?;
-    // The daemon warns when it drops a limit that the kernel does not have; a limit without effect is no result.
-    let dropped = made.warnings.iter().find(|warning| warning.contains("discarded"));
-    let placed = match dropped {
-        Some(warning) => Err(EngineError::Unsupported { what: format!("container `{name}`: {warning}") }),
-        None => files::place(client, &made.id, files).await,
-    };
-    if let Err(error) = placed {
-        remove_container(client, &made.id).await?;
-        return Err(error);
+
+    /// What the unit `id` runs, for messages.
+    fn program(&self, id: &str) -> Option<String> {
+        self.lock().get(id).map(|unit| unit.program.clone())
     }
-    Ok(made.id)
-}
-
-async fn create_once(
-    client: &bollard::Docker,
-    name: &str,
-    body: ContainerCreateBody,
-) -> Result<bollard::models::ContainerCreateResponse, Error> {
-    let options = CreateContainerOptionsBuilder::default().name(name).build();
-    client.create_container(Some(options), body).await
-}
-
-/// Docker says 409 for it; older podman says 500 and the same words.
-fn is_name_conflict(error: &Error) -> bool {
-    matches!(error, Error::DockerResponseServerError { status_code, message }
-        if *status_code == 409 || (*status_code == 500 && message.contains("already in use")))
-}
-
-/// Removes the container that holds `name` when it is one of ours: names hold the run and the trial, so it is a stale one.
-async fn clear_name(client: &bollard::Docker, name: &str) -> Result<(), EngineError> {
-    let found = match client.inspect_container(name, None).await {
-        Err(error) if status(&error) == Some(404) => return Ok(()),
-        found => found.map_err(|error| failed(format!("look at container `{name}`"), &error))?,
-    };
-    let ours = found.config.and_then(|config| config.labels).is_some_and(|labels| labels.contains_key(LABEL_RUN));
-    if !ours {
-        let reason = "a container of that name exists that is not ours; rename or remove it".into();
-        return Err(EngineError::Call { operation: format!("create container `{name}`"), reason });
-    }
-    remove_container(client, found.id.as_deref().unwrap_or(name)).await
 }
 
 /// Starts a container, and then sends the wait for its exit: a container that has ended by then answers at once, because it is
 /// not removed by itself. Sent before, the wait could reach a daemon behind a slow connection only after a short command's end.
 pub(super) async fn start(docker: &Docker, unit: &Created) -> Result<(), EngineError> {
-    let program = docker.units.lock().get(&unit.id).map_or_else(|| unit.id.clone(), |known| known.program.clone());
+    let program = docker.units.program(&unit.id).unwrap_or_else(|| unit.id.clone());
     docker.client.start_container(&unit.id, None).await.map_err(|error| match &error {
         Error::DockerResponseServerError { message, .. } if is_not_executable(message) => {
             EngineError::NotStarted { program: program.clone(), reason: message.trim().to_owned() }
@@ -143,7 +66,9 @@ pub(super) async fn start(docker: &Docker, unit: &Created) -> Result<(), EngineE
     let (tell, exit) = watch::channel(None);
     let (client, id) = (docker.patient.clone(), unit.id.clone());
     let task = tokio::spawn(async move { tell.send_replace(Some(await_exit(&client, &id).await)) });
-    docker.units.lock().insert(unit.id.clone(), Unit { program, exit: Some((exit, task.abort_handle())) });
+    let mut units = docker.units.lock();
+    let known = units.entry(unit.id.clone()).or_insert_with(|| Unit { program, networks: Vec::new(), exit: None });
+    known.exit = Some((exit, task.abort_handle()));
     Ok(())
 }
 
@@ -163,7 +88,7 @@ async fn await_exit(client: &bollard::Docker, id: &str) -> Awaited {
 }
 
 /// Whether the runtime says that the program itself cannot be executed, in the words of runc and crun.
-fn is_not_executable(message: &str) -> bool {
+pub(super) fn is_not_executable(message: &str) -> bool {
     let about = ["exec: \"", "exec /", "exec user process", "executable file"].iter().any(|text| message.contains(text));
     let why = [
         "executable file not found",
@@ -197,7 +122,7 @@ pub(super) async fn wait(docker: &Docker, unit: &Created) -> Result<i64, EngineE
 /// milliseconds can have a finish before its start. The stamps are handed on as they are.
 pub(super) async fn exit(docker: &Docker, unit: &Created) -> Result<Exit, EngineError> {
     let waited = wait(docker, unit).await?; // known already
-    let program = docker.units.lock().get(&unit.id).map_or_else(String::new, |known| known.program.clone());
+    let program = docker.units.program(&unit.id).unwrap_or_default();
     let found = docker.client.inspect_container(&unit.id, None).await.map_err(|error| failed("read the exit", &error))?;
     let no_state = || EngineError::Call { operation: "read the exit".into(), reason: "the engine says nothing of its state".into() };
     let state = found.state.ok_or_else(no_state)?;
@@ -230,32 +155,6 @@ pub(super) async fn remove(docker: &Docker, unit: &Created) -> Result<(), Engine
     remove_container(&docker.client, &unit.id).await?;
     docker.units.forget(&unit.id);
     Ok(())
-}
-
-/// Removes the container `id` by force, with its anonymous volumes; fine when it is already gone.
-pub(super) async fn remove_container(client: &bollard::Docker, id: &str) -> Result<(), EngineError> {
-    let operation = || format!("remove container `{id}`");
-    let mut pause = FIRST_PAUSE;
-    let mut last = String::new();
-    for attempt in 0..REMOVALS {
-        if attempt > 0 {
-            tokio::time::sleep(pause).await;
-            pause *= 2;
-        }
-        let options = RemoveContainerOptionsBuilder::default().force(true).v(true).build();
-        match client.remove_container(id, Some(options)).await {
-            // The daemon answers a removal when it is done: to ask again costs every trial a call and tells nothing.
-            Ok(()) => return Ok(()),
-            Err(error) if status(&error) == Some(404) => return Ok(()),
-            Err(error) => last = reason(&error),
-        }
-        match client.inspect_container(id, None).await {
-            Err(error) if status(&error) == Some(404) => return Ok(()),
-            Err(error) => last = reason(&error),
-            Ok(_) => {}
-        }
-    }
-    Err(EngineError::Call { operation: operation(), reason: last })
 }
 
 #[cfg(test)]

@@ -1,30 +1,44 @@
 //! An existing daemon that speaks Docker's API, found the way the docker command finds it.
 //!
-//! `endpoint` says where the daemon is, `connect` agrees on an API version and learns what the daemon can do, `facts` tells it,
-//! `image` and `build` make images ready, `create` turns a spec into the daemon's configuration (pure), `lifecycle` runs units,
-//! `output` reads what they wrote and `sweep` removes what dead runs left. Nothing here needs more than podman's Docker API
-//! offers, too. It must not know trials, records or the measured window; control groups are [`super::control`]'s.
+//! `endpoint` says where the daemon is, `connect` agrees on an API version and learns what the daemon can do, `facts` tells it and
+//! `support` what it cannot, `image` and `build` make images ready, `furnish` makes networks and volumes, `create` and `attach`
+//! turn a spec into the daemon's configuration (pure), of which `make` makes a unit with its `files`, `lifecycle` runs it, `inspect` and `exec`
+//! look at one that runs, `neighbours` tells what else does, `output` reads what it wrote, `removal` removes and `sweep` finds what dead runs left. Nothing here
+//! needs more than podman's Docker API offers, too. It must not know trials, records or the measured window; control groups are
+//! [`super::control`]'s.
 
+mod attach;
 mod build;
 mod connect;
 mod context;
 mod create;
 mod endpoint;
+mod exec;
 mod facts;
 mod files;
+mod furnish;
 mod image;
+mod inspect;
 mod lifecycle;
+mod make;
+mod neighbours;
 mod output;
+mod removal;
+mod support;
 mod sweep;
 
 pub use connect::{OLDEST_API, newest_api};
 pub use endpoint::{Address, Endpoint, EndpointError, Env, Reader, resolve};
 
-use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use super::{
+    Boxed, Created, Engine, EngineError, Executed, Exit, Furniture, Image, LABEL_EXPERIMENT, LABEL_RUN, LABEL_TRIAL, Output, Standing,
+    UnitName,
+};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
 use connect::Abilities;
 use lifecycle::Units;
+use std::collections::HashMap;
 use std::path::Path;
 
 /// A daemon reached over its API.
@@ -76,7 +90,23 @@ impl Engine for Docker {
     }
 
     fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
-        facts::unsupported(spec, facts, &self.abilities)
+        support::unsupported(spec, facts, &self.abilities)
+    }
+
+    fn furnish<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(furnish::furnish(self, name, furniture))
+    }
+
+    fn clear<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(furnish::clear(&self.client, name, furniture))
+    }
+
+    fn inspect<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Standing, EngineError>> {
+        Box::pin(inspect::inspect(self, unit))
+    }
+
+    fn exec<'a>(&'a self, unit: &'a Created, command: &'a [String]) -> Boxed<'a, Result<Executed, EngineError>> {
+        Box::pin(exec::exec(self, unit, command))
     }
 
     fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
@@ -84,7 +114,7 @@ impl Engine for Docker {
     }
 
     fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
-        Box::pin(lifecycle::create(self, name, spec, image))
+        Box::pin(make::create(self, name, spec, image))
     }
 
     fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
@@ -107,9 +137,20 @@ impl Engine for Docker {
         Box::pin(lifecycle::remove(self, unit))
     }
 
+    fn neighbours(&self) -> Boxed<'_, Result<Vec<String>, EngineError>> {
+        Box::pin(neighbours::list(&self.client))
+    }
+
     fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
         Box::pin(sweep::sweep(&self.client, alive))
     }
+}
+
+/// The labels of everything that is made for a trial.
+fn labels(name: &UnitName) -> HashMap<String, String> {
+    [(LABEL_RUN, &name.run), (LABEL_EXPERIMENT, &name.experiment), (LABEL_TRIAL, &name.trial)]
+        .map(|(label, value)| (label.to_owned(), value.clone()))
+        .into()
 }
 
 /// Wraps the client's error with the operation that met it.

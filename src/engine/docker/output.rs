@@ -1,24 +1,30 @@
-//! What an ended unit wrote: raw bytes of each stream, the middle left out above the cap.
+//! What a unit wrote, or a command in it: raw bytes of each stream, the middle left out above the cap.
 
 use super::failed;
 use crate::engine::{Captured, EngineError, OUTPUT_CAP, Output};
 use bollard::container::LogOutput;
+use bollard::errors::Error;
 use bollard::query_parameters::LogsOptionsBuilder;
-use futures_util::StreamExt;
+use futures_util::{Stream, StreamExt};
 use std::collections::VecDeque;
 
-/// Reads both streams of the container `id`.
+/// Reads both streams of the container `id`, so far when it still runs.
 pub(super) async fn read(client: &bollard::Docker, id: &str) -> Result<Output, EngineError> {
     let options = LogsOptionsBuilder::default().stdout(true).stderr(true).follow(false).tail("all").build();
-    let mut frames = std::pin::pin!(client.logs(id, Some(options)));
+    collect(client.logs(id, Some(options)), "read the output").await
+}
+
+/// Reads `frames` to their end, for `operation`.
+pub(super) async fn collect(frames: impl Stream<Item = Result<LogOutput, Error>>, operation: &str) -> Result<Output, EngineError> {
+    let mut frames = std::pin::pin!(frames);
     let (mut stdout, mut stderr) = (HeadAndTail::new(OUTPUT_CAP), HeadAndTail::new(OUTPUT_CAP));
     while let Some(frame) = frames.next().await {
-        match frame.map_err(|error| failed("read the output", &error))? {
+        match frame.map_err(|error| failed(operation, &error))? {
             LogOutput::StdOut { message } | LogOutput::StdIn { message } => stdout.push(&message),
             LogOutput::StdErr { message } => stderr.push(&message),
             // Units have no terminal, so every frame says its stream: bytes without one are the rest of a torn frame.
             LogOutput::Console { .. } => {
-                return Err(EngineError::Call { operation: "read the output".into(), reason: "it ended in the middle of a frame".into() });
+                return Err(EngineError::Call { operation: operation.to_owned(), reason: "it ended in the middle of a frame".into() });
             }
         }
     }

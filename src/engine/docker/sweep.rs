@@ -1,12 +1,13 @@
 //! What dead runs left on the daemon: found by label, removed, told.
 
-use super::lifecycle::remove_container;
-use super::{failed, status};
+use super::failed;
+use super::removal::{remove_container, remove_network, remove_volume};
 use crate::engine::{EngineError, LABEL_RUN};
-use bollard::query_parameters::{ListContainersOptionsBuilder, ListNetworksOptionsBuilder};
+use bollard::query_parameters::{ListContainersOptionsBuilder, ListNetworksOptionsBuilder, ListVolumesOptionsBuilder};
 use std::collections::HashMap;
 
-/// Removes every container and network with our label whose run is not in `alive`; goes on after a failure and tells it at the end.
+/// Removes every container, network and volume with our label whose run is not in `alive`, in this order, because the first hold
+/// the others; goes on after a failure and tells it at the end.
 pub(super) async fn sweep(client: &bollard::Docker, alive: &[String]) -> Result<Vec<String>, EngineError> {
     let ours: HashMap<&str, Vec<&str>> = [("label", vec![LABEL_RUN])].into();
     let (mut removed, mut left) = (Vec::new(), Vec::new());
@@ -31,11 +32,14 @@ pub(super) async fn sweep(client: &bollard::Docker, alive: &[String]) -> Result<
         let Some(run) = dead(network.labels.as_ref(), alive) else { continue };
         let Some(id) = network.id else { continue };
         let name = network.name.unwrap_or_else(|| id.clone());
-        let result = match client.remove_network(&id).await {
-            Err(error) if status(&error) != Some(404) => Err(failed(format!("remove network `{name}`"), &error)),
-            _ => Ok(()),
-        };
-        tell(format!("network `{name}` of run `{run}`"), result);
+        tell(format!("network `{name}` of run `{run}`"), remove_network(client, &id, &name).await);
+    }
+
+    let options = ListVolumesOptionsBuilder::default().filters(&ours).build();
+    let volumes = client.list_volumes(Some(options)).await.map_err(|error| failed("list volumes", &error))?;
+    for volume in volumes.volumes.into_iter().flatten() {
+        let Some(run) = dead(Some(&volume.labels), alive) else { continue };
+        tell(format!("volume `{}` of run `{run}`", volume.name), remove_volume(client, &volume.name).await);
     }
 
     if left.is_empty() {

@@ -23,13 +23,31 @@ fn capped(file: &File, cap: usize) -> io::Result<Captured> {
     let kept = usize::try_from(total).unwrap_or(cap).min(cap);
     let mut bytes = vec![0; kept];
     if total <= cap as u64 {
-        file.read_exact_at(&mut bytes, 0)?;
+        let found = fill(file, &mut bytes, 0)?;
+        bytes.truncate(found);
     } else {
         let (head, tail) = bytes.split_at_mut(cap / 2);
-        file.read_exact_at(head, 0)?;
-        file.read_exact_at(tail, total - tail.len() as u64)?;
+        let found = match fill(file, head, 0)? {
+            whole if whole == head.len() => whole + fill(file, tail, total - tail.len() as u64)?,
+            part => part,
+        };
+        bytes.truncate(found);
     }
     Ok(Captured { bytes, total })
+}
+
+/// Reads until `bytes` is full or the file ends: a program that still runs may have emptied it meanwhile.
+fn fill(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<usize> {
+    let mut found = 0;
+    while found < bytes.len() {
+        match file.read_at(&mut bytes[found..], offset + found as u64) {
+            Ok(0) => break,
+            Ok(more) => found += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
 }
 
 #[cfg(test)]
@@ -45,5 +63,7 @@ mod tests {
         assert_eq!(kept(10), ("0123456789".to_owned(), 10));
         assert_eq!(kept(5), ("01789".to_owned(), 10));
         assert_eq!(kept(0), (String::new(), 10));
+        let mut bytes = [0; 4];
+        assert_eq!((fill(&file, &mut bytes, 8).unwrap(), &bytes), (2, b"89\0\0"), "it ended earlier than it was told");
     }
 }

@@ -4,10 +4,8 @@
 //! copied process.
 
 use super::files::Step;
-use super::fresh::Fresh;
-use super::user::Identity;
-use crate::engine::namespace::Namespace;
-use rustix::fs::{Mode, OFlags};
+use super::setting::Setting;
+use rustix::fs::{Mode, OFlags, StatVfsMountFlags};
 use rustix::mount::{MountFlags, MountPropagationFlags, UnmountFlags};
 use rustix::process::{Resource, Signal};
 use rustix::{fs, io, mount, process, thread, time};
@@ -17,22 +15,25 @@ use std::os::fd::{AsFd, OwnedFd};
 /// What the child has to do before it executes, all of it ready made.
 #[derive(Debug)]
 pub(super) struct Preparation {
-    /// What it does not inherit.
-    pub fresh: Fresh,
-    /// The network namespace to enter.
-    pub namespace: Option<std::sync::Arc<Namespace>>,
-    /// Where to mount the scratch, and what to do there; none without files.
-    pub files: Option<(CString, Vec<Step>)>,
-    /// The control files to enter.
-    pub cgroups: Vec<CString>,
-    /// Who to become.
-    pub identity: Option<Identity>,
-    /// Where to be.
-    pub folder: CString,
+    /// What it has in common with other processes of its unit.
+    pub setting: std::sync::Arc<Setting>,
+    /// What it sees of the host.
+    pub view: View,
     /// The signals between child and engine.
     pub line: std::sync::Arc<Line>,
     /// The engine's process.
     pub parent: process::Pid,
+}
+
+/// What a process sees of the host's files.
+#[derive(Debug)]
+pub(super) enum View {
+    /// All of it, as we do.
+    Host,
+    /// A view of its own: where to mount the scratch, and what to do there.
+    Own(CString, Vec<Step>),
+    /// That of another process: its mount namespace, and its root in it.
+    Joined { mounts: OwnedFd, root: OwnedFd },
 }
 
 /// Three counters (eventfd) shared by the engine and the child.
@@ -113,19 +114,23 @@ fn stages(preparation: &Preparation) -> Result<(), (Stage, io::Errno)> {
     process::umask(Mode::from_raw_mode(0o022));
     // Before the control groups, whose own CPUs come last; before the change of user, which takes the right to it; and before
     // the files, which may hide `/proc`.
-    preparation.fresh.apply();
-    if let Some(namespace) = &preparation.namespace {
+    let setting = &preparation.setting;
+    setting.fresh.apply();
+    if let Some(namespace) = &setting.namespace {
         thread::move_into_link_name_space(namespace.as_fd(), Some(thread::LinkNameSpaceType::Network)).map_err(at(Stage::Session))?;
     }
     // Not in the unit's cgroup yet: the unit's memory peak does not hold its files.
-    if let Some((scratch, steps)) = &preparation.files {
-        place(scratch, steps).map_err(at(Stage::Files))?;
+    match &preparation.view {
+        View::Host => Ok(()),
+        View::Own(scratch, steps) => place(scratch, steps),
+        View::Joined { mounts, root } => join(mounts, root),
     }
-    for path in &preparation.cgroups {
+    .map_err(at(Stage::Files))?;
+    for path in &setting.cgroups {
         enter(path).map_err(at(Stage::Cgroup))?;
     }
-    process::chdir(&preparation.folder).map_err(at(Stage::Folder))?;
-    if let Some(identity) = &preparation.identity {
+    process::chdir(&setting.folder).map_err(at(Stage::Folder))?;
+    if let Some(identity) = &setting.identity {
         thread::set_thread_groups(&[identity.gid]).map_err(at(Stage::User))?;
         thread::set_thread_res_gid(identity.gid, identity.gid, identity.gid).map_err(at(Stage::User))?;
         thread::set_thread_res_uid(identity.uid, identity.uid, identity.uid).map_err(at(Stage::User))?;
@@ -147,6 +152,13 @@ fn stages(preparation: &Preparation) -> Result<(), (Stage, io::Errno)> {
 fn enter(path: &CString) -> io::Result<()> {
     let file = fs::open(path, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     io::write(&file, b"0").map(drop)
+}
+
+/// Sees what another process sees. Its root may be another one than its namespace's, into which the first call leads.
+fn join(mounts: &OwnedFd, root: &OwnedFd) -> io::Result<()> {
+    thread::move_into_link_name_space(mounts.as_fd(), Some(thread::LinkNameSpaceType::Mount))?;
+    process::fchdir(root)?;
+    process::chroot(c".")
 }
 
 /// Carries the steps out in a mount namespace of our own.
@@ -180,7 +192,9 @@ fn perform(step: &Step) -> io::Result<()> {
             fs::chmod(path, Mode::from_raw_mode(*mode))
         }
         Step::Write { path, content, mode } => {
-            let file = fs::open(path, OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC, Mode::from_raw_mode(0o600))?;
+            // A link there could lead to a file of the host.
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+            let file = fs::open(path, flags, Mode::from_raw_mode(0o600))?;
             let mut rest = content.as_slice();
             while !rest.is_empty() {
                 rest = &rest[io::write(&file, rest)?..];
@@ -189,9 +203,27 @@ fn perform(step: &Step) -> io::Result<()> {
         }
         Step::Link { to, path } => fs::symlink(to, path),
         Step::Bind { from, to } => mount::mount_bind_recursive(from, to),
+        Step::Memory { options, to } => {
+            // With the flags that engines give it.
+            let flags = MountFlags::NODEV | MountFlags::NOSUID | MountFlags::NOEXEC;
+            mount::mount(c"shakedown", to, c"tmpfs", flags, options.as_c_str())
+        }
         Step::Overlay { options, to } => mount::mount(c"shakedown", to, c"overlay", MountFlags::empty(), options.as_c_str()),
+        Step::ReadOnly(path) => read_only(path),
         Step::Root(path) => change_root(path),
     }
+}
+
+/// Takes the right to write from one mount; what else it forbids stays forbidden, which the kernel would forget.
+fn read_only(path: &CString) -> io::Result<()> {
+    let now = fs::statvfs(path)?.f_flag;
+    let pairs = [
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+    ];
+    let kept = pairs.into_iter().filter(|(told, _)| now.contains(*told)).fold(MountFlags::empty(), |all, (_, flag)| all | flag);
+    mount::mount_remount(path, kept | MountFlags::BIND | MountFlags::RDONLY, c"")
 }
 
 /// Makes `path` the root; by chroot where the present root is the kernel's first one, which cannot be left.

@@ -4,41 +4,53 @@
 //! the release and the start stamp, so several units start together. It has a cgroup and a session of its own, no standard
 //! input, `/` as its folder unless `working_dir` says otherwise, umask 022, no core files, and of the environment only `PATH`,
 //! `LC_ALL=C`, the user's `HOME` and what the spec declares. It may use every CPU that its limits leave it, is not nice and no
-//! likelier than others to be killed for memory, whatever we are; resource limits other than that of core files are ours. It sees the host's files, with those of the spec laid over them.
-//! It dies with us; what it left behind is found again by its cgroup.
+//! likelier than others to be killed for memory, whatever we are; resource limits other than that of core files are ours. It sees the
+//! host's files, with the files and volumes of the spec laid over them. It dies with us; what it left behind is found again by its
+//! cgroup.
+//!
+//! In the network namespace of a private daemon (see [`NativeEngine::within`]) `/sys` is still the host's: `/proc/net` tells of that
+//! namespace, `/sys/class/net` does not. A service of the host listens in the namespace of its engine, and has no address of its own.
+//!
+//! A command run inside a unit ([`Engine::exec`]) is a process like it, in the unit's control group: what it uses counts as the
+//! unit's, and it ends with the unit at the latest, also when nobody waits for it any more.
 
 mod attendants;
+mod beside;
 mod capture;
 mod child;
+mod copy;
 mod files;
 mod fresh;
+mod patience;
+mod scratch;
+mod setting;
+mod sources;
+mod standing;
+mod store;
 mod support;
 mod unit;
 mod user;
 
 use super::control::{self, Control, Runs, TOP};
 use super::namespace::Namespace;
-use super::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
+use super::{Boxed, Created, Engine, EngineError, Executed, Exit, Furniture, Image, Output, Standing, UnitName};
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
 use attendants::Attendants;
 use fresh::Fresh;
+use patience::{blocking, failed, output_of, slow_answer};
+use setting::Accounts;
+use sources::Sources;
 use std::collections::HashMap;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::oneshot;
-use unit::{Accounts, Progress, Surroundings, Unit};
-
-/// Beginning of the names of the folders that the scratch is mounted on, in the folder for temporary files.
-const SCRATCH: &str = "shakedown-files-";
+use store::{STORE, Store};
+use unit::{Progress, Surroundings, Unit};
 
 /// So long a fresh process may take to prepare itself on the caller's thread; usually it needs a millisecond.
 const READY_SOON: Duration = Duration::from_millis(10);
-
-/// Up to so many bytes of output are read at once.
-const SHORT_OUTPUT: u64 = 64 << 10;
 
 /// Runs units as processes of this host.
 #[derive(Debug)]
@@ -46,6 +58,7 @@ pub struct NativeEngine {
     control: Control,
     fresh: Fresh,
     attendants: Attendants,
+    store: Store,
     units: Mutex<HashMap<String, Arc<Unit>>>,
     runs: Runs,
     /// The network namespace that units start in; none is ours.
@@ -73,6 +86,7 @@ impl NativeEngine {
             control,
             fresh: Fresh::now(),
             attendants: Attendants::default(),
+            store: Store::at(STORE),
             units: Mutex::default(),
             namespace: None,
         })
@@ -89,36 +103,12 @@ impl NativeEngine {
     }
 
     fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings { fresh: self.fresh, attendants: &self.attendants, namespace: self.namespace.as_ref() }
+        Surroundings { fresh: self.fresh, attendants: &self.attendants, namespace: self.namespace.as_ref(), store: &self.store }
     }
 
     fn unit(&self, created: &Created, operation: &str) -> Result<Arc<Unit>, EngineError> {
         self.units().get(&created.id).cloned().ok_or_else(|| failed(operation, &created.id, "there is no such process"))
     }
-}
-
-fn failed(operation: &str, id: &str, reason: impl ToString) -> EngineError {
-    EngineError::Call { operation: format!("{operation} process `{id}`"), reason: reason.to_string() }
-}
-
-/// Waits for a child that needs long to prepare itself, on a thread that nobody else waits for. When the caller gives up meanwhile,
-/// what comes of it is ended there.
-async fn slow_answer(process: &Arc<Unit>, control: &Control) -> u64 {
-    let (tell, told) = oneshot::channel();
-    let (process, control) = (Arc::clone(process), control.clone());
-    std::thread::spawn(move || {
-        if tell.send(process.answer()).is_err() {
-            let _ = control.kill(&process.cgroup); // the run's last sweep tries again, and tells
-            process.join();
-            let _ = control.remove(&process.cgroup);
-        }
-    });
-    told.await.unwrap_or(child::NO_CHILD)
-}
-
-/// Runs what may block for longer off the async threads.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, EngineError> + Send + 'static) -> Result<T, EngineError> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(failed("attend", "", error)))
 }
 
 impl Engine for NativeEngine {
@@ -139,7 +129,10 @@ impl Engine for NativeEngine {
         let accounts = if spec.user.is_some() { Accounts::read() } else { Accounts::default() };
         let mut reasons = support::unsupported(spec, facts, &accounts.passwd, &accounts.group);
         reasons.extend(self.control.missing(&spec.limits));
-        reasons.extend(files::plan(&spec.files, &files::ThisHost).err());
+        // Nothing of the unit's own is there yet: what lies in it is taken as missing.
+        let (store, own) = (&self.store, &self.store.unit("-"));
+        let planned = Sources { store, own }.placements(spec).and_then(|placements| files::plan(&placements, &files::ThisHost));
+        reasons.extend(planned.err());
         reasons
     }
 
@@ -159,21 +152,53 @@ impl Engine for NativeEngine {
             if self.units().contains_key(&created.id) {
                 return Err(failed("create", &created.id, "it exists already"));
             }
+            let own = patience::make_sources(&self.store, &created.id, spec).await?;
             // Done here and now, a millisecond on this thread: every hand-over costs more than it on a busy machine.
             self.runs.note(&name.run);
-            self.control.create(&created.cgroup, &spec.limits)?;
-            let entries = self.control.entries(&created.cgroup, &spec.limits);
             let undo = |_: &EngineError| {
                 let _ = self.control.remove(&created.cgroup); // the first error is the one to tell
+                let _ = own.as_deref().map(|own| self.store.remove(own));
             };
-            let process = Arc::new(Unit::fork(name, spec, self.surroundings(), created.cgroup.clone(), entries).inspect_err(undo)?);
+            self.control.create(&created.cgroup, &spec.limits).map_err(EngineError::from).inspect_err(undo)?;
+            let entries = self.control.entries(&created.cgroup, &spec.limits);
+            let process = Arc::new(Unit::fork(name, spec, self.surroundings(), created.cgroup.clone(), &entries).inspect_err(undo)?);
             let answer = match process.answer_within(READY_SOON) {
                 Some(answer) => answer,
-                None => slow_answer(&process, &self.control).await,
+                None => slow_answer(&process, &self.control, &self.store).await,
             };
-            process.hear(answer, name, spec).inspect_err(undo)?;
+            process.hear(answer, name).inspect_err(undo)?;
             self.units().insert(created.id.clone(), process);
             Ok(created)
+        })
+    }
+
+    fn furnish<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(async move {
+            if let Some(network) = furniture.networks.first() {
+                let what = format!("network `{}` needs a container: a host process is in the network of its engine", network.name);
+                return Err(EngineError::Unsupported { what });
+            }
+            patience::each_volume(&self.store, name, furniture.volumes, Store::furnish).await
+        })
+    }
+
+    fn clear<'a>(&'a self, name: &'a UnitName, furniture: Furniture<'a>) -> Boxed<'a, Result<(), EngineError>> {
+        Box::pin(patience::each_volume(&self.store, name, furniture.volumes, Store::clear))
+    }
+
+    fn inspect<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Standing, EngineError>> {
+        Box::pin(async move {
+            let process = self.unit(unit, "inspect")?;
+            standing::of(&process, self.namespace.as_deref()).map_err(|error| failed("inspect", &unit.id, error))
+        })
+    }
+
+    fn exec<'a>(&'a self, unit: &'a Created, command: &'a [String]) -> Boxed<'a, Result<Executed, EngineError>> {
+        Box::pin(async move {
+            let process = self.unit(unit, "run a command in")?;
+            let is_ours = |pid| self.control.members(&process.cgroup).contains(&pid);
+            let (code, inside) = process.run_beside(command, &self.attendants, is_ours).await?;
+            Ok(Executed { code, output: output_of(Arc::new(inside), &unit.id).await? })
         })
     }
 
@@ -191,7 +216,7 @@ impl Engine for NativeEngine {
                 // Whoever removes a unit takes it out of the list first: its end is then our doing and no result.
                 Progress::Ended { .. } => self.unit(unit, "wait for").map(drop),
                 Progress::Lost(error) | Progress::NotStarted(error) => Err(failed("wait for", &unit.id, error)),
-                Progress::Waiting | Progress::Running => Err(failed("wait for", &unit.id, "it has not ended")),
+                Progress::Waiting | Progress::Running { .. } => Err(failed("wait for", &unit.id, "it has not ended")),
             }
         })
     }
@@ -211,11 +236,8 @@ impl Engine for NativeEngine {
 
     fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
         Box::pin(async move {
-            let (process, id) = (self.unit(unit, "read the output of")?, unit.id.clone());
-            if process.output_len() <= SHORT_OUTPUT {
-                return process.output().map_err(|error| failed("read the output of", &id, error));
-            }
-            blocking(move || process.output().map_err(|error| failed("read the output of", &id, error))).await
+            let process = self.unit(unit, "read the output of")?;
+            output_of(process, &unit.id).await
         })
     }
 
@@ -226,17 +248,19 @@ impl Engine for NativeEngine {
             if over {
                 // Its thread has told the end and has nothing more to do.
                 process.as_ref().inspect(|process| process.join());
-                if self.control.remove_idle(&unit.cgroup) {
+                if self.control.remove_idle(&unit.cgroup) && process.as_ref().is_none_or(|process| process.own.is_none()) {
                     return Ok(());
                 }
             }
-            let (control, cgroup) = (self.control.clone(), unit.cgroup.clone());
+            let (control, store, id, cgroup) = (self.control.clone(), self.store.clone(), unit.id.clone(), unit.cgroup.clone());
             blocking(move || {
                 control.kill(&cgroup)?;
-                process.inspect(|process| process.join());
+                process.as_ref().inspect(|process| process.join());
                 // The run's own folder waits for its next trial; it goes with the engine.
                 let run = cgroup.splitn(3, '/').take(2).collect::<Vec<_>>().join("/");
-                Ok(control.remove_within(&cgroup, &run)?)
+                control.remove_within(&cgroup, &run)?;
+                let own = process.as_ref().and_then(|process| process.own.as_deref());
+                own.map_or(Ok(()), |own| store.remove(own).map_err(|error| failed("remove the folders of", &id, error)))
             })
             .await
         })
@@ -244,25 +268,15 @@ impl Engine for NativeEngine {
 
     fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
         Box::pin(async move {
-            let (control, alive) = (self.control.clone(), alive.to_vec());
+            let (control, store, alive) = (self.control.clone(), self.store.clone(), alive.to_vec());
             blocking(move || {
                 let mut removed: Vec<String> =
                     control.sweep(TOP, &alive)?.into_iter().map(|path| format!("control group {path}")).collect();
-                removed.extend(sweep_scratch(&std::env::temp_dir(), &alive));
+                removed.extend(store.sweep(&alive)?);
+                removed.extend(scratch::sweep(&std::env::temp_dir(), &alive));
                 Ok(removed)
             })
             .await
         })
     }
-}
-
-/// Removes the empty folders that a run leaves when it dies in the moment between making and mounting one.
-fn sweep_scratch(temporary: &Path, alive: &[String]) -> Vec<String> {
-    let entries = std::fs::read_dir(temporary).into_iter().flatten().flatten();
-    let dead = entries.filter(|entry| {
-        let name = entry.file_name();
-        let run = name.to_str().and_then(|name| name.strip_prefix(SCRATCH));
-        run.is_some_and(|run| !alive.iter().any(|alive| run.strip_prefix(alive.as_str()).is_some_and(|rest| rest.starts_with('-'))))
-    });
-    dead.filter(|entry| std::fs::remove_dir(entry.path()).is_ok()).map(|entry| format!("folder {}", entry.path().display())).collect()
 }

@@ -9,7 +9,7 @@ use crate::model::spec::{ContainerSpec, ImageSpec, LimitsSpec, UnitSpec};
 pub(super) fn unsupported(spec: &UnitSpec, facts: &EngineFacts, passwd: &str, group: &str) -> Vec<String> {
     let mut reasons: Vec<String> = container_only(&spec.container)
         .into_iter()
-        .map(|field| format!("`{field}` needs a container: remove it, or set `on: container`"))
+        .map(|field| format!("`{field}` needs a container{}: remove it, or set `on: container`", because(field)))
         .collect();
     if spec.command.is_empty() && spec.entrypoint.as_ref().is_none_or(Vec::is_empty) {
         reasons.push("a host process has no image that says what to run: set `command`".to_owned());
@@ -37,6 +37,15 @@ pub(super) fn no_image(image: &ImageSpec) -> Option<String> {
         ImageSpec::Archive(_) => "archive",
     };
     Some(format!("`{key}` needs a container: a host process runs the host's own files, say which with `pack`"))
+}
+
+/// Why, where it is not obvious.
+fn because(field: &str) -> &'static str {
+    match field {
+        "network_mode" | "networks" => " (a host process is in the network of its engine)",
+        "ports" => " (a host process listens in the network of its engine itself)",
+        _ => "",
+    }
 }
 
 /// The container settings that are set.
@@ -116,6 +125,7 @@ fn limits(limits: &LimitsSpec, facts: &EngineFacts) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::model::spec::Place;
+    use crate::model::stack::PortSpec;
 
     fn spec() -> UnitSpec {
         UnitSpec { command: vec!["true".into()], ..UnitSpec::bare(Place::Host) }
@@ -128,9 +138,19 @@ mod tests {
         assert_eq!(ask(&spec()), "");
         let container = |container| UnitSpec { container, ..spec() };
         let limited = |limits| UnitSpec { limits, ..spec() };
+        let port = PortSpec { host_ip: None, host_port: None, port: 80, protocol: "tcp".into() };
         let table = [
             (container(ContainerSpec { init: true, ..ContainerSpec::default() }), "`init`"),
             (container(ContainerSpec { network_mode: Some("bridge".into()), ..ContainerSpec::default() }), "`network_mode`"),
+            (
+                container(ContainerSpec { network_mode: Some("service:db".into()), ..ContainerSpec::default() }),
+                "in the network of its engine",
+            ),
+            (
+                container(ContainerSpec { networks: vec!["front".into()], ..ContainerSpec::default() }),
+                "`networks` needs a container (a host",
+            ),
+            (container(ContainerSpec { ports: vec![port], ..ContainerSpec::default() }), "`ports` needs a container (a host"),
             (container(ContainerSpec { ulimits: vec![("nofile".into(), 1, 1)], ..ContainerSpec::default() }), "`ulimits`"),
             (UnitSpec { command: Vec::new(), ..spec() }, "`command`"),
             (UnitSpec { image: Some(ImageSpec::Reference("nginx".into())), ..spec() }, "`image`"),

@@ -1,33 +1,31 @@
 //! One host process from its fork to its end.
 
 use super::attendants::{Attendants, Attended};
-use super::child::{self, Line, NO_CHILD, Preparation, READY, Stage};
+use super::child::{self, Line, NO_CHILD, Preparation, READY, Stage, View};
 use super::fresh::Fresh;
-use super::{capture, files, user};
+use super::setting::{self, Setting};
+use super::sources::{self, Sources};
+use super::store::Store;
+use super::{capture, files, scratch};
 use crate::engine::namespace::Namespace;
 use crate::engine::{EngineError, Output, UnitName};
 use crate::model::spec::UnitSpec;
-use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
-
-/// `PATH` when the spec declares none: the one that container engines give.
-const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// How far a process has come.
 #[derive(Debug, Clone)]
 pub(super) enum Progress {
     /// Forked, and waiting for the start.
     Waiting,
-    /// Executing.
-    Running,
+    /// Executing; the process by its number.
+    Running { pid: u32 },
     /// It could not be executed, or not even prepared.
     NotStarted(Arc<io::Error>),
     /// Ended and reaped.
@@ -36,17 +34,34 @@ pub(super) enum Progress {
     Lost(Arc<io::Error>),
 }
 
-/// A host process.
+/// A host process: a unit's own, or a command run beside it.
 #[derive(Debug)]
 pub(super) struct Unit {
     pub program: String,
     pub cgroup: String,
-    line: Arc<Line>,
+    /// What it has on disk for itself.
+    pub own: Option<PathBuf>,
+    pub mounts: Vec<Mounted>,
+    pub setting: Arc<Setting>,
+    pub line: Arc<Line>,
     progress: watch::Receiver<Progress>,
     stdout: File,
     stderr: File,
     attended: Attended,
+    /// Whether it sees another view of the host's files than we.
+    pub private: bool,
     scratch: Mutex<Option<tempfile::TempDir>>,
+}
+
+/// What was mounted for a unit.
+#[derive(Debug)]
+pub(super) struct Mounted {
+    /// As the spec has it.
+    pub target: PathBuf,
+    /// Where it is: the target, unless that leads through links.
+    pub point: PathBuf,
+    /// What engines call it.
+    pub kind: &'static str,
 }
 
 /// What an engine gives every process.
@@ -56,20 +71,7 @@ pub(super) struct Surroundings<'e> {
     pub attendants: &'e Attendants,
     /// The network namespace to start in; none is ours.
     pub namespace: Option<&'e Arc<Namespace>>,
-}
-
-/// The host's account files.
-#[derive(Debug, Default)]
-pub(super) struct Accounts {
-    pub passwd: String,
-    pub group: String,
-}
-
-impl Accounts {
-    pub(super) fn read() -> Self {
-        let text = |path| std::fs::read_to_string(path).unwrap_or_default();
-        Self { passwd: text("/etc/passwd"), group: text("/etc/group") }
-    }
+    pub store: &'e Store,
 }
 
 impl Unit {
@@ -80,29 +82,57 @@ impl Unit {
         spec: &UnitSpec,
         around: Surroundings<'_>,
         cgroup: String,
-        entries: Vec<PathBuf>,
+        entries: &[PathBuf],
     ) -> Result<Self, EngineError> {
         let call = |error: io::Error| EngineError::Call { operation: format!("create process `{}`", name.unit), reason: error.to_string() };
         let words: Vec<&String> = spec.entrypoint.iter().flatten().chain(&spec.command).collect();
-        let Some((program, arguments)) = words.split_first() else {
-            return Err(EngineError::Unsupported { what: format!("`{}` has no command", name.unit) });
-        };
-        let (stdout, stderr) = (capture::stream().map_err(call)?, capture::stream().map_err(call)?);
-        let line = Arc::new(Line::new().map_err(|error| call(error.into()))?);
-        let scratch = scratch(name, spec).map_err(call)?;
-        let preparation = preparation(spec, around, scratch.as_ref(), entries, Arc::clone(&line))?;
+        let scratch = scratch::make(name, spec).map_err(call)?;
+        let own = sources::any(spec).then(|| around.store.unit(&name.container()));
+        let (view, mounts) = view(spec, around.store, own.as_deref(), scratch.as_ref())?;
+        let setting = Arc::new(Setting::new(spec, around.fresh, around.namespace.cloned(), entries)?);
+        let launched = Self::launch(&words, setting, view, around.attendants, cgroup).map_err(call)?;
+        let unit = launched.ok_or_else(|| EngineError::Unsupported { what: format!("`{}` has no command", name.unit) })?;
+        Ok(Self { own, mounts, private: scratch.is_some(), scratch: Mutex::new(scratch), ..unit })
+    }
+
+    /// Forks; none without a program.
+    pub(super) fn launch(
+        words: &[&String],
+        setting: Arc<Setting>,
+        view: View,
+        attendants: &Attendants,
+        cgroup: String,
+    ) -> io::Result<Option<Self>> {
+        let Some((program, arguments)) = words.split_first() else { return Ok(None) };
+        let (stdout, stderr) = (capture::stream()?, capture::stream()?);
+        let line = Arc::new(Line::new()?);
         let mut command = Command::new(program);
         command
             .args(arguments)
             .env_clear()
-            .envs(environment(spec))
+            .envs(setting.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
-            .stdout(stdout.try_clone().map_err(call)?)
-            .stderr(stderr.try_clone().map_err(call)?);
+            .stdout(stdout.try_clone()?)
+            .stderr(stderr.try_clone()?);
+        let parent = rustix::process::getpid();
+        let preparation = Preparation { setting: Arc::clone(&setting), view, line: Arc::clone(&line), parent };
         let (tell, progress) = watch::channel(Progress::Waiting);
-        let attended = around.attendants.attend(move || attend(command, preparation, &tell)).map_err(call)?;
-        let scratch = Mutex::new(scratch);
-        Ok(Self { program: (*program).clone(), cgroup, line, progress, stdout, stderr, attended, scratch })
+        let attended = attendants.attend(move || attend(command, preparation, &tell))?;
+        let (program, scratch) = ((*program).clone(), Mutex::default());
+        Ok(Some(Self {
+            program,
+            cgroup,
+            own: None,
+            mounts: Vec::new(),
+            setting,
+            line,
+            progress,
+            stdout,
+            stderr,
+            attended,
+            private: false,
+            scratch,
+        }))
     }
 
     /// The child's answer, once: ready, or what failed. None when it has not come for so long.
@@ -116,7 +146,7 @@ impl Unit {
     }
 
     /// Hears what the child answered: fine when it waits for the start.
-    pub(super) fn hear(&self, answer: u64, name: &UnitName, spec: &UnitSpec) -> Result<(), EngineError> {
+    pub(super) fn hear(&self, answer: u64, name: &UnitName) -> Result<(), EngineError> {
         // The child has mounted on it and left it: the host keeps an empty folder for about a millisecond.
         drop(self.scratch.lock().unwrap_or_else(PoisonError::into_inner).take());
         if answer == READY {
@@ -127,13 +157,20 @@ impl Unit {
             Progress::NotStarted(error) => error.to_string(),
             other => format!("{other:?}"),
         };
+        Err(self.refusal(answer, &name.unit, &reason))
+    }
+
+    /// Why the child could not prepare itself, in words.
+    pub(super) fn refusal(&self, answer: u64, name: &str, reason: &str) -> EngineError {
         let stage = |stage: Stage| answer % NO_CHILD == stage as u64;
-        let not_started = |reason| Err(EngineError::NotStarted { program: self.program.clone(), reason });
+        let not_started = |reason| EngineError::NotStarted { program: self.program.clone(), reason };
         if stage(Stage::Folder) {
-            return not_started(format!("working_dir `{}`: {reason}", spec.working_dir.as_deref().unwrap_or("/")));
+            return not_started(format!("working_dir `{}`: {reason}", self.setting.folder.to_string_lossy()));
         }
-        if stage(Stage::User) {
-            return not_started(format!("user `{}`: {reason}", spec.user.as_deref().unwrap_or("root")));
+        if stage(Stage::User)
+            && let Some(identity) = &self.setting.identity
+        {
+            return not_started(format!("user {}, group {}: {reason}", identity.uid.as_raw(), identity.gid.as_raw()));
         }
         let what = if stage(Stage::Files) {
             "place the files of"
@@ -142,7 +179,7 @@ impl Unit {
         } else {
             "create"
         };
-        Err(EngineError::Call { operation: format!("{what} process `{}`", name.unit), reason })
+        EngineError::Call { operation: format!("{what} process `{name}`"), reason: reason.to_owned() }
     }
 
     /// Lets the child go, and waits until it executes.
@@ -164,7 +201,7 @@ impl Unit {
 
     /// Waits until the process has ended; the last progress when it never will.
     pub(super) async fn ended(&self) -> Progress {
-        self.reach(|progress| !matches!(progress, Progress::Waiting | Progress::Running)).await
+        self.reach(|progress| !matches!(progress, Progress::Waiting | Progress::Running { .. })).await
     }
 
     async fn reach(&self, far: impl FnMut(&Progress) -> bool) -> Progress {
@@ -179,7 +216,7 @@ impl Unit {
 
     /// Whether the process is gone and reaped.
     pub(super) fn is_over(&self) -> bool {
-        !matches!(*self.progress.borrow(), Progress::Waiting | Progress::Running)
+        !matches!(*self.progress.borrow(), Progress::Waiting | Progress::Running { .. })
     }
 
     /// Bytes written so far to the longer of the two streams.
@@ -210,7 +247,7 @@ fn attend(mut command: Command, preparation: Preparation, tell: &watch::Sender<P
             // Killed before its start, it has no stamp, and "spawned" says only that it is gone.
             let started_ns = child::take(&line.stamp);
             if started_ns.is_ok() {
-                tell.send_replace(Progress::Running);
+                tell.send_replace(Progress::Running { pid: process.id() });
             }
             let ended = process.wait();
             let finished_ns = child::now_ns();
@@ -227,49 +264,22 @@ fn attend(mut command: Command, preparation: Preparation, tell: &watch::Sender<P
     let _ = child::signal(&line.ready, NO_CHILD); // nobody may be waiting any more
 }
 
-/// An empty folder to mount the scratch on; only with files.
-fn scratch(name: &UnitName, spec: &UnitSpec) -> io::Result<Option<tempfile::TempDir>> {
-    if spec.files.is_empty() {
-        return Ok(None);
-    }
-    tempfile::Builder::new().prefix(&format!("{}{}-", super::SCRATCH, name.run)).tempdir().map(Some)
-}
-
-fn preparation(
+/// What the unit is to see, and what is mounted for it.
+fn view(
     spec: &UnitSpec,
-    around: Surroundings<'_>,
+    store: &Store,
+    own: Option<&Path>,
     scratch: Option<&tempfile::TempDir>,
-    entries: Vec<PathBuf>,
-    line: Arc<Line>,
-) -> Result<Preparation, EngineError> {
+) -> Result<(View, Vec<Mounted>), EngineError> {
+    let Some(scratch) = scratch else { return Ok((View::Host, Vec::new())) };
     let unsupported = |what| EngineError::Unsupported { what };
-    let text = |bytes: &[u8]| CString::new(bytes).map_err(|_| unsupported("a path contains a zero byte".to_owned()));
-    let files = match scratch {
-        None => None,
-        Some(scratch) => {
-            let steps = files::plan(&spec.files, &files::ThisHost).map_err(unsupported)?;
-            Some((text(scratch.path().as_os_str().as_bytes())?, steps))
-        }
-    };
-    let identity = match &spec.user {
-        None => None,
-        Some(user) => {
-            let accounts = Accounts::read();
-            Some(user::resolve(user, &accounts.passwd, &accounts.group).map_err(unsupported)?)
-        }
-    };
-    let cgroups = entries.iter().map(|path| text(path.as_os_str().as_bytes())).collect::<Result<_, _>>()?;
-    let folder = text(spec.working_dir.as_deref().unwrap_or("/").as_bytes())?;
-    let (fresh, namespace) = (around.fresh, around.namespace.cloned());
-    Ok(Preparation { fresh, namespace, files, cgroups, identity, folder, line, parent: rustix::process::getpid() })
-}
-
-/// What the spec declares, over `PATH`, `LC_ALL=C` and `HOME`: nothing of the caller's own environment.
-fn environment(spec: &UnitSpec) -> Vec<(String, String)> {
-    let home = spec.user.as_ref().map_or("/root".to_owned(), |user| user::home(user, &Accounts::read().passwd).to_owned());
-    let mut variables = vec![("PATH".to_owned(), PATH.to_owned()), ("LC_ALL".to_owned(), "C".to_owned()), ("HOME".to_owned(), home)];
-    variables.extend(spec.environment.iter().cloned());
-    variables
+    let sources = Sources { store, own: own.unwrap_or(Path::new("")) };
+    let placements = sources.placements(spec).map_err(unsupported)?;
+    let plan = files::plan(&placements, &files::ThisHost).map_err(unsupported)?;
+    // Mounts are placed first.
+    let mounted = spec.volumes.iter().zip(plan.points);
+    let mounts = mounted.map(|(mount, point)| Mounted { target: mount.target.clone(), point, kind: sources::kind(mount) }).collect();
+    Ok((View::Own(setting::text(scratch.path())?, plan.steps), mounts))
 }
 
 /// The exit code as a shell tells it: 128 + n after signal n.

@@ -11,21 +11,6 @@ pub fn first_pid(layout: &CgroupLayout, leaf: &str) -> Option<u32> {
     layout.roots().into_iter().find_map(|root| pids(&root.join(leaf).join("cgroup.procs")).first().copied())
 }
 
-/// All processes of a group and of those below it; empty when there is no such group.
-#[must_use]
-pub fn members(layout: &CgroupLayout, group: &str) -> Vec<u32> {
-    let mut found = Vec::new();
-    let mut folders: Vec<_> = layout.roots().into_iter().map(|root| root.join(group.trim_start_matches('/'))).collect();
-    while let Some(folder) = folders.pop() {
-        found.extend(pids(&folder.join("cgroup.procs")));
-        let below = std::fs::read_dir(&folder).into_iter().flatten().flatten();
-        folders.extend(below.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path()));
-    }
-    found.sort_unstable();
-    found.dedup();
-    found
-}
-
 /// Every process that is visible from here.
 #[must_use]
 pub fn all() -> Vec<u32> {
@@ -140,12 +125,11 @@ mod tests {
         let root = tempfile::tempdir().expect("folder");
         let line = |controller: &str| format!("30 29 0:26 / {}/{controller} rw - cgroup cgroup rw,{controller}\n", root.path().display());
         let layout = CgroupLayout::from_mountinfo(&["cpu", "memory", "pids"].map(line).concat());
-        for (folder, procs) in [("cpu/g", ""), ("memory/g", "0\n12\n13\n"), ("memory/g/below", "14\n13\n")] {
+        for (folder, procs) in [("cpu/g", ""), ("memory/g", "0\n12\n13\n"), ("memory/g/below", "11\n")] {
             std::fs::create_dir_all(root.path().join(folder)).expect("group");
             std::fs::write(root.path().join(folder).join("cgroup.procs"), procs).expect("procs");
         }
         assert_eq!((first_pid(&layout, "/g"), first_pid(&layout, "h")), (Some(12), None));
-        assert_eq!((members(&layout, "g"), members(&layout, "h")), (vec![12, 13, 14], vec![]));
     }
 
     #[test]

@@ -34,6 +34,12 @@ impl Scope {
         self.names.insert(name.clone(), Bound { tree: tree.clone(), value, spelling });
     }
 
+    /// Whether there is such a name.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.names.contains_key(name)
+    }
+
     /// Adds a structure that only expressions read, such as the host's facts.
     pub fn set_json(&mut self, name: &str, json: &Json) {
         let value = Value::from(Serde(json));

@@ -1,13 +1,17 @@
 //! A bound set-up tree -> typed [`TrialSpec`]. Every text that a template made is checked here as the written ones were before.
 
+mod engine;
+mod links;
+mod mounts;
 mod parse;
+mod stack;
 mod unit;
 
 use super::bind::Scope;
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
 use crate::model::quantity;
-use crate::model::spec::{EngineSpec, TrialSpec, WarmupSpec, WorkloadSpec};
+use crate::model::spec::{TrialSpec, WarmupSpec, WorkloadSpec};
 use crate::model::tree::{Node, Tree};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -63,8 +67,12 @@ impl Problems {
         }
     }
 
+    fn some_bool(&mut self, parent: &Tree, key: &str) -> Option<bool> {
+        self.read(parent, key, |text| text.parse().map_err(|_| format!("`{text}` is not true or false")))
+    }
+
     fn bool(&mut self, parent: &Tree, key: &str) -> bool {
-        self.read(parent, key, |text| text.parse().map_err(|_| format!("`{text}` is not true or false"))).unwrap_or(false)
+        self.some_bool(parent, key).unwrap_or(false)
     }
 
     fn integer(&mut self, parent: &Tree, key: &str) -> Option<u64> {
@@ -137,7 +145,7 @@ impl Problems {
 /// Everything that is wrong with it, each with its place.
 pub fn resolve(setup: &Tree, context: &Context<'_>) -> Result<TrialSpec, Vec<Diagnostic>> {
     let mut problems = Problems::default();
-    let engine = EngineSpec { host: setup.get("engine").and_then(|engine| problems.some_text(engine, "host")), private: None };
+    let engine = engine::engine(setup.get("engine"), &mut problems);
     let mut workloads = Vec::new();
     if let Some(tree) = setup.get("workload") {
         workloads.push(workload("workload", tree, context, &mut problems));
@@ -148,7 +156,17 @@ pub fn resolve(setup: &Tree, context: &Context<'_>) -> Result<TrialSpec, Vec<Dia
     if workloads.is_empty() {
         problems.error(setup, "there is no workload to measure");
     }
-    if problems.0.is_empty() { Ok(TrialSpec { workloads, ..TrialSpec::bare(engine) }) } else { Err(problems.0) }
+    let mut spec = TrialSpec {
+        engine,
+        networks: stack::networks(setup, &mut problems),
+        volumes: stack::volumes(setup, &mut problems),
+        services: stack::services(setup, context, &mut problems),
+        workloads,
+    };
+    if context.whole {
+        links::link(&mut spec, setup, &mut problems);
+    }
+    if problems.0.is_empty() { Ok(spec) } else { Err(problems.0) }
 }
 
 fn workload(name: &str, tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> WorkloadSpec {
@@ -162,7 +180,7 @@ fn workload(name: &str, tree: &Tree, context: &Context<'_>, problems: &mut Probl
         unit: unit::unit(tree, context, problems),
         parse: parse::parse(tree, context.catalog, problems),
         warmup,
-        prepare: Vec::new(),
+        prepare: stack::steps(tree, problems),
         timeout: timeout.unwrap_or(WINDOW_LIMIT),
     }
 }

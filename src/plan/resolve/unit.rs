@@ -1,6 +1,6 @@
 //! One container or host process.
 
-use super::{Context, Problems};
+use super::{Context, Problems, mounts};
 use crate::model::cpus::CpuList;
 use crate::model::quantity;
 use crate::model::spec::{ContainerSpec, FileSpec, ImageSpec, LimitsSpec, Place, UnitSpec};
@@ -11,6 +11,8 @@ use std::path::PathBuf;
 /// Keys that only a container can honour.
 const CONTAINER_ONLY: &[&str] = &[
     "network_mode",
+    "networks",
+    "ports",
     "init",
     "privileged",
     "read_only",
@@ -71,7 +73,7 @@ pub(super) fn unit(tree: &Tree, context: &Context<'_>, problems: &mut Problems) 
         user: problems.some_text(tree, "user"),
         limits: limits(tree, problems),
         files: files(tree, context, problems),
-        volumes: Vec::new(),
+        volumes: mounts::mounts(tree, problems),
         container: container(tree, problems),
     }
 }
@@ -150,6 +152,7 @@ fn files(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Vec<Fil
                 .filter(|m| *m <= 0o7777)
                 .ok_or_else(|| format!("`{text}` is not a mode such as \"0644\""))
         });
+        let source = problems.some_text(item, "source").map(PathBuf::from);
         let content = match problems.some_text(item, "template") {
             None => problems.some_text(item, "content").unwrap_or_default(),
             Some(name) => bind::render_file(&name, context.templates, item.span, context.scope).unwrap_or_else(|problem| {
@@ -157,7 +160,7 @@ fn files(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Vec<Fil
                 String::new()
             }),
         };
-        files.push(FileSpec { target, content, source: None, mode: mode.unwrap_or(0o644) });
+        files.push(FileSpec { target, content, source, mode: mode.unwrap_or(0o644) });
     }
     files
 }
@@ -165,8 +168,8 @@ fn files(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Vec<Fil
 fn container(tree: &Tree, problems: &mut Problems) -> ContainerSpec {
     ContainerSpec {
         network_mode: problems.some_text(tree, "network_mode"),
-        networks: Vec::new(),
-        ports: Vec::new(),
+        networks: problems.list(tree, "networks"),
+        ports: mounts::ports(tree, problems),
         init: problems.bool(tree, "init"),
         privileged: problems.bool(tree, "privileged"),
         read_only: problems.bool(tree, "read_only"),
@@ -177,11 +180,7 @@ fn container(tree: &Tree, problems: &mut Problems) -> ContainerSpec {
         extra_hosts: problems.list(tree, "extra_hosts"),
         sysctls: problems.pairs(tree, "sysctls"),
         ulimits: ulimits(tree, problems),
-        tmpfs: problems
-            .list(tree, "tmpfs")
-            .into_iter()
-            .map(|t| t.split_once(':').map_or((t.clone(), String::new()), |(a, b)| (a.into(), b.into())))
-            .collect(),
+        tmpfs: problems.list(tree, "tmpfs").iter().map(|text| mounts::tmpfs(text)).collect(),
         shm_bytes: problems.size(tree, "shm_size"),
     }
 }

@@ -1,8 +1,8 @@
-//! `trials.csv`: wide, one row per attempt in the order in which they were recorded, failed and replaced ones included.
+//! `trials.csv`: wide, one row per attempt in the order in which they were recorded, failed and replaced ones and
+//! primers included.
 
 use super::cells::{Table, number, text};
 use super::columns;
-use crate::model::outcome::Outcome;
 use crate::model::results::{ResultRow, Results};
 use std::collections::HashMap;
 
@@ -42,10 +42,7 @@ fn fixed(results: &Results, row: &ResultRow) -> Vec<String> {
         trial.block.to_string(),
         trial.position.to_string(),
         trial.attempt.to_string(),
-        match trial.outcome {
-            Outcome::Ok => "ok".to_owned(),
-            Outcome::Failed => "failed".to_owned(),
-        },
+        trial.outcome.name().to_owned(),
         failure.map_or_else(String::new, |failure| failure.phase.name().to_owned()),
         failure.map_or_else(String::new, |failure| text(&failure.reason)),
         text(&trial.taints.join(";")),

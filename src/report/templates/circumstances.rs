@@ -141,7 +141,7 @@ pub(in crate::report) fn attested(results: &Results) -> (Vec<Setting>, usize) {
     type Seen<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
     let mut counts: std::collections::HashMap<Seen, usize> = std::collections::HashMap::new();
     let mut order: Vec<(Seen, &Attested)> = Vec::new();
-    for attested in results.rows.iter().filter(|row| row.variant.is_some()).flat_map(|row| &row.row.attested) {
+    for attested in results.rows.iter().filter(|row| row.variant.is_some() && !row.row.is_primer()).flat_map(|row| &row.row.attested) {
         let seen = (attested.unit.as_str(), attested.setting.as_str(), attested.asked.as_str(), attested.found.as_deref());
         let count = counts.entry(seen).or_insert(0);
         if *count == 0 {

@@ -2,6 +2,7 @@
 
 use super::{Entry, Host};
 use std::ffi::OsString;
+use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -28,20 +29,32 @@ impl Host for ThisHost {
         entries.map(|entry| (entry.file_name(), kind(&entry))).collect()
     }
 
-    fn mounts_below(&self, folder: &Path) -> Vec<PathBuf> {
-        let text = std::fs::read("/proc/self/mountinfo").unwrap_or_default();
-        let points = text.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4)).map(unescape);
-        let mut below: Vec<PathBuf> = points.filter(|point| point.starts_with(folder) && point != folder).collect();
-        below.sort();
-        below.dedup();
-        // A bind takes everything below along, so only the outermost count.
-        let mut outermost: Vec<PathBuf> = Vec::new();
-        for point in below {
-            if !outermost.iter().any(|outer| point.starts_with(outer)) {
-                outermost.push(point);
+    fn is_link(&self, path: &Path) -> bool {
+        path.is_symlink()
+    }
+
+    fn resolve(&self, path: &Path) -> PathBuf {
+        let (mut above, mut below) = (path, Vec::new());
+        loop {
+            if let Ok(found) = above.canonicalize() {
+                return below.iter().rev().fold(found, |path, name| path.join(name));
+            }
+            match (above.parent(), above.file_name()) {
+                (Some(parent), Some(name)) => {
+                    below.push(name);
+                    above = parent;
+                }
+                _ => return path.to_path_buf(),
             }
         }
-        outermost
+    }
+
+    fn mounts_below(&self, folder: &Path) -> Vec<PathBuf> {
+        let mut below = mount_points("self").unwrap_or_default();
+        below.retain(|point| point.starts_with(folder) && point != folder);
+        below.sort();
+        below.dedup();
+        below
     }
 
     fn owner(&self, folder: &Path) -> Option<(u32, u32, u32)> {
@@ -51,6 +64,12 @@ impl Host for ThisHost {
     fn has_overlay(&self) -> bool {
         std::fs::read_to_string("/proc/filesystems").is_ok_and(|text| text.split_whitespace().any(|word| word == "overlay"))
     }
+}
+
+/// Where file systems are mounted, as a process sees it; the process by its number, or `self`.
+pub(in crate::engine::native) fn mount_points(process: &str) -> io::Result<Vec<PathBuf>> {
+    let text = std::fs::read(format!("/proc/{process}/mountinfo"))?;
+    Ok(text.split(|byte| *byte == b'\n').filter_map(|line| line.split(|byte| *byte == b' ').nth(4)).map(unescape).collect())
 }
 
 /// The kernel writes blanks, tabs, newlines and backslashes of a path as three octal digits.

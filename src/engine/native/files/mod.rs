@@ -1,15 +1,20 @@
-//! Files that only one unit sees: a list of mounts, made ready here and carried out by the child in its own mount namespace.
+//! Files and mounts that only one unit sees: a list of steps, made ready here and carried out by the child in its own mount
+//! namespace.
 //!
 //! A target that exists is covered by a bind mount. For one that does not, the deepest folder that exists is covered by an
-//! overlay whose upper layer holds the file (or, without overlayfs, by a shell: a folder of binds of the neighbours); what
-//! the unit writes there is its own as well. Below `/` itself a shell becomes the new root. The host's files are never
-//! touched and nothing has to be removed: all of it ends with the namespace.
+//! overlay whose upper layer holds the file, or the place to mount on (or, without overlayfs, by a shell: a folder of binds of
+//! the neighbours); what the unit writes there is its own as well. Below `/` itself a shell becomes the new root. What lies
+//! inside another mount comes after it. The host's files are never touched and nothing has to be removed: all of it ends with
+//! the namespace.
 
+mod cover;
 mod host;
+mod placement;
 
-pub(super) use host::ThisHost;
+pub(super) use host::{ThisHost, mount_points};
+pub(super) use placement::{Placement, Source, Thing};
 
-use crate::model::spec::FileSpec;
+use cover::Covers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{CString, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -23,7 +28,9 @@ pub(super) enum Step {
     Write { path: CString, content: Vec<u8>, mode: u32 },
     Link { to: CString, path: CString },
     Bind { from: CString, to: CString },
+    Memory { options: CString, to: CString },
     Overlay { options: CString, to: CString },
+    ReadOnly(CString),
     Root(CString),
 }
 
@@ -31,9 +38,12 @@ pub(super) enum Step {
 pub(super) trait Host {
     fn is_folder(&self, path: &Path) -> bool;
     fn exists(&self, path: &Path) -> bool;
+    fn is_link(&self, path: &Path) -> bool;
+    /// The same place by a path whose folders, as far as they exist, are no links.
+    fn resolve(&self, path: &Path) -> PathBuf;
     /// Names in a folder: folders and files, and links with where they point.
     fn entries(&self, folder: &Path) -> Vec<(OsString, Entry)>;
-    /// Mount points strictly below a folder, shallow first.
+    /// Mount points strictly below a folder, each before those inside it.
     fn mounts_below(&self, folder: &Path) -> Vec<PathBuf>;
     fn has_overlay(&self) -> bool;
     /// Permission bits, user and group of a folder; none when it cannot be read.
@@ -48,119 +58,51 @@ pub(super) enum Entry {
     Link(PathBuf),
 }
 
-/// A folder that exists, and the files that are to appear somewhere below it.
-type Missing<'a> = (&'a Path, &'a [&'a FileSpec]);
+/// What the child does, and what comes of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Plan {
+    pub steps: Vec<Step>,
+    /// Where each placement stands: its target, unless that leads through links.
+    pub points: Vec<PathBuf>,
+}
 
-/// The steps that make `files` appear, or why they cannot.
-pub(super) fn plan(files: &[FileSpec], host: &dyn Host) -> Result<Vec<Step>, String> {
-    let mut covers = Vec::new();
-    let mut missing: BTreeMap<PathBuf, Vec<&FileSpec>> = BTreeMap::new();
-    for file in files {
-        if !file.target.is_absolute() || file.target.components().any(|part| part == std::path::Component::ParentDir) {
-            return Err(format!("`{}` must be an absolute path without `..`", file.target.display()));
-        }
-        if host.is_folder(&file.target) {
-            return Err(format!("`{}` is a folder", file.target.display()));
-        }
-        if host.exists(&file.target) {
-            covers.push(file);
-        } else {
-            let ancestor = file.target.ancestors().skip(1).find(|path| host.is_folder(path)).unwrap_or(Path::new("/"));
-            missing.entry(ancestor.to_path_buf()).or_default().push(file);
+/// The steps that make the placements appear, or why they cannot.
+pub(super) fn plan(placements: &[Placement<'_>], host: &dyn Host) -> Result<Plan, String> {
+    let placed = placement::locate(placements, host)?;
+    let mut covers = Covers::new(host);
+    // Before anything is covered: what is mounted may itself lie below a folder that will be.
+    for one in &placed {
+        covers.fetch(one)?;
+    }
+    let (inner, outer): (Vec<_>, Vec<_>) = placed.iter().partition(|one| one.inner);
+    let root = Path::new("/");
+    let mut missing: BTreeMap<&Path, Vec<_>> = BTreeMap::new();
+    for one in &outer {
+        if let Some(folder) = &one.missing_below {
+            missing.entry(folder).or_default().push(*one);
         }
     }
-    let mut steps = Vec::new();
     let mut covered: BTreeSet<PathBuf> = BTreeSet::new();
     // Deepest first: an outer cover then takes the inner one along as it takes every other mount.
-    for (number, (folder, files)) in missing.iter().rev().filter(|(folder, _)| *folder != Path::new("/")).enumerate() {
-        if host.has_overlay() {
-            let below: BTreeSet<PathBuf> =
-                host.mounts_below(folder).into_iter().chain(covered.iter().filter(|path| path.starts_with(folder)).cloned()).collect();
-            overlay(&mut steps, number, (folder, files), &below, host)?;
-        } else {
-            shell(&mut steps, &format!("shell{number}"), (folder, files), host)?;
-            steps.push(Step::Bind { from: text(format!("shell{number}"))?, to: text(folder)? });
-        }
-        covered.insert(folder.clone());
+    for (folder, group) in missing.iter().rev().filter(|(folder, _)| **folder != root) {
+        covers.make_room(folder, group, &covered)?;
+        covered.insert(folder.to_path_buf());
     }
-    for (number, file) in covers.into_iter().enumerate() {
-        let from = text(format!("file{number}"))?;
-        steps.push(Step::Write { path: from.clone(), content: file.content.clone().into_bytes(), mode: file.mode });
-        steps.push(Step::Bind { from, to: text(&file.target)? });
+    for one in outer.iter().filter(|one| one.missing_below.as_deref() != Some(root)) {
+        covers.lay(one, &one.at)?;
     }
-    if let Some(files) = missing.get(Path::new("/")) {
-        shell(&mut steps, "root", (Path::new("/"), files), host)?;
-        steps.push(Step::Root(text("root")?));
+    if let Some(group) = missing.get(root) {
+        covers.new_root(group)?;
     }
-    Ok(steps)
-}
-
-/// Covers `folder` by an overlay that holds the files and shows every mount below it again.
-fn overlay(
-    steps: &mut Vec<Step>,
-    number: usize,
-    (folder, files): Missing<'_>,
-    below: &BTreeSet<PathBuf>,
-    host: &dyn Host,
-) -> Result<(), String> {
-    let (old, upper, work) = (format!("old{number}"), format!("upper{number}"), format!("work{number}"));
-    for path in [&old, &upper, &work] {
-        steps.push(Step::Folder(text(path)?));
+    for one in &inner {
+        covers.lay_inside(one)?;
     }
-    steps.push(Step::Bind { from: text(folder)?, to: text(&old)? });
-    own(steps, &upper, folder, host)?;
-    place(steps, &upper, folder, files)?;
-    steps.push(Step::Overlay { options: text(format!("lowerdir={old},upperdir={upper},workdir={work}"))?, to: text(folder)? });
-    for mount in below {
-        let inside = mount.strip_prefix(folder).unwrap_or(mount);
-        steps.push(Step::Bind { from: text(Path::new(&old).join(inside))?, to: text(mount)? });
+    let steps = covers.finish(&placed)?;
+    let mut points = vec![PathBuf::new(); placed.len()];
+    for one in placed {
+        points[one.number] = one.at;
     }
-    Ok(())
-}
-
-/// Builds a folder in the scratch that shows everything of `folder`, and the files.
-fn shell(steps: &mut Vec<Step>, name: &str, (folder, files): Missing<'_>, host: &dyn Host) -> Result<(), String> {
-    steps.push(Step::Folder(text(name)?));
-    own(steps, name, folder, host)?;
-    for (entry, kind) in host.entries(folder) {
-        let inside = text(Path::new(name).join(&entry))?;
-        let outside = text(folder.join(&entry))?;
-        match kind {
-            Entry::Link(to) => steps.push(Step::Link { to: text(to)?, path: inside }),
-            Entry::Folder => steps.extend([Step::Folder(inside.clone()), Step::Bind { from: outside, to: inside }]),
-            Entry::Other => {
-                steps.push(Step::Write { path: inside.clone(), content: Vec::new(), mode: 0o644 });
-                steps.push(Step::Bind { from: outside, to: inside });
-            }
-        }
-    }
-    place(steps, name, folder, files)
-}
-
-/// A cover has the permissions of the folder that it covers.
-fn own(steps: &mut Vec<Step>, path: &str, folder: &Path, host: &dyn Host) -> Result<(), String> {
-    if let Some((mode, uid, gid)) = host.owner(folder) {
-        steps.push(Step::Own { path: text(path)?, mode, uid, gid });
-    }
-    Ok(())
-}
-
-/// Writes the files with their missing folders to where `folder` stands for `root`.
-fn place(steps: &mut Vec<Step>, root: &str, folder: &Path, files: &[&FileSpec]) -> Result<(), String> {
-    let mut made = BTreeSet::new();
-    for file in files {
-        let inside = Path::new(root).join(file.target.strip_prefix(folder).unwrap_or(&file.target));
-        let mut parents: Vec<&Path> =
-            inside.ancestors().skip(1).filter(|path| path.starts_with(root) && *path != Path::new(root)).collect();
-        parents.reverse();
-        for parent in parents {
-            if made.insert(parent.to_path_buf()) {
-                steps.push(Step::Folder(text(parent)?));
-            }
-        }
-        steps.push(Step::Write { path: text(&inside)?, content: file.content.clone().into_bytes(), mode: file.mode });
-    }
-    Ok(())
+    Ok(Plan { steps, points })
 }
 
 fn text(path: impl AsRef<Path>) -> Result<CString, String> {
@@ -178,10 +120,17 @@ mod tests {
 
     impl Host for Paper {
         fn is_folder(&self, path: &Path) -> bool {
-            ["/", "/etc", "/etc/nginx", "/var"].contains(&path.to_str().unwrap())
+            ["/", "/etc", "/etc/nginx", "/var", "/run", "/host", "/host/sub", "/vol", "/vol/sub", "/seed", "/seed/sub"]
+                .contains(&path.to_str().unwrap())
         }
         fn exists(&self, path: &Path) -> bool {
-            self.is_folder(path) || path == Path::new("/etc/hosts")
+            self.is_folder(path) || ["/etc/hosts", "/host/one", "/host/sub/two", "/vol/one"].contains(&path.to_str().unwrap())
+        }
+        fn is_link(&self, path: &Path) -> bool {
+            path == Path::new("/vol/link")
+        }
+        fn resolve(&self, path: &Path) -> PathBuf {
+            path.strip_prefix("/var/run").map_or(path.to_path_buf(), |inside| Path::new("/run").join(inside))
         }
         fn entries(&self, folder: &Path) -> Vec<(OsString, Entry)> {
             match folder.to_str().unwrap() {
@@ -190,7 +139,11 @@ mod tests {
             }
         }
         fn mounts_below(&self, folder: &Path) -> Vec<PathBuf> {
-            if folder == Path::new("/etc") { vec!["/etc/keys".into()] } else { Vec::new() }
+            match folder.to_str().unwrap() {
+                "/etc" => vec!["/etc/keys".into(), "/etc/keys/deeper".into()],
+                "/host" => vec!["/host/sub".into(), "/host/sub/deeper".into()],
+                _ => Vec::new(),
+            }
         }
         fn has_overlay(&self) -> bool {
             self.overlay
@@ -200,42 +153,63 @@ mod tests {
         }
     }
 
-    fn told(targets: &[&str], overlay: bool) -> Result<Vec<String>, String> {
-        let files: Vec<FileSpec> = targets.iter().map(|t| FileSpec::text(t, "x", 0o600)).collect();
+    fn text(target: &str) -> Placement<'static> {
+        Placement { target: target.into(), thing: Thing::Text { content: "x", mode: 0o600 } }
+    }
+
+    fn layer(from: &str, target: &str) -> Placement<'static> {
+        Placement { target: target.into(), thing: Thing::Layer(from.into()) }
+    }
+
+    /// A bind of the user's, or with `ours` a volume.
+    fn mount(from: &str, target: &str, ours: bool) -> Placement<'static> {
+        let source = if from.ends_with("one") { Source::File(from.into()) } else { Source::Folder(from.into()) };
+        Placement { target: target.into(), thing: Thing::Mount { source, read_only: false, ours } }
+    }
+
+    fn read_only(mut placement: Placement<'static>) -> Placement<'static> {
+        if let Thing::Mount { read_only, .. } = &mut placement.thing {
+            *read_only = true;
+        }
+        placement
+    }
+
+    fn told(placements: &[Placement<'_>], overlay: bool) -> Result<Vec<String>, String> {
         let s = |text: &CString| text.to_str().unwrap().to_owned();
-        Ok(plan(&files, &Paper { overlay })?
-            .iter()
-            .map(|step| match step {
-                Step::Folder(path) => format!("mkdir {}", s(path)),
-                Step::Own { path, mode, uid, gid } => format!("own {} {mode:o} {uid}:{gid}", s(path)),
-                Step::Write { path, content, .. } => format!("write {} {}", s(path), content.len()),
-                Step::Link { to, path } => format!("link {} -> {}", s(path), s(to)),
-                Step::Bind { from, to } => format!("bind {} on {}", s(from), s(to)),
-                Step::Overlay { options, to } => format!("overlay {} on {}", s(options), s(to)),
-                Step::Root(path) => format!("root {}", s(path)),
-            })
-            .collect())
+        let plan = plan(placements, &Paper { overlay })?;
+        let tell = |step: &Step| match step {
+            Step::Folder(path) => format!("mkdir {}", s(path)),
+            Step::Own { path, mode, uid, gid } => format!("own {} {mode:o} {uid}:{gid}", s(path)),
+            Step::Write { path, content, .. } => format!("write {} {}", s(path), content.len()),
+            Step::Link { to, path } => format!("link {} -> {}", s(path), s(to)),
+            Step::Bind { from, to } => format!("bind {} on {}", s(from), s(to)),
+            Step::Memory { options, to } => format!("memory {} on {}", s(options), s(to)),
+            Step::Overlay { options, to } => format!("overlay {} on {}", s(options), s(to)),
+            Step::ReadOnly(path) => format!("read-only {}", s(path)),
+            Step::Root(path) => format!("root {}", s(path)),
+        };
+        Ok(plan.steps.iter().map(tell).collect())
     }
 
     #[test]
     fn an_existing_target_is_covered() {
-        assert_eq!(told(&["/etc/hosts"], true).unwrap(), ["write file0 1", "bind file0 on /etc/hosts"]);
+        assert_eq!(told(&[text("/etc/hosts")], true).unwrap(), ["write file0 1", "bind file0 on /etc/hosts"]);
         assert_eq!(told(&[], true).unwrap(), Vec::<String>::new());
     }
 
     #[test]
     fn overlays_show_the_mounts_below_again() {
         let expected = [
-            "mkdir old0",
             "mkdir upper0",
             "mkdir work0",
+            "mkdir old0",
             "bind /etc/nginx on old0",
             "own upper0 750 0:33",
             "write upper0/new.conf 1",
             "overlay lowerdir=old0,upperdir=upper0,workdir=work0 on /etc/nginx",
-            "mkdir old1",
             "mkdir upper1",
             "mkdir work1",
+            "mkdir old1",
             "bind /etc on old1",
             "mkdir upper1/a",
             "mkdir upper1/a/b",
@@ -244,19 +218,21 @@ mod tests {
             "bind old1/keys on /etc/keys",
             "bind old1/nginx on /etc/nginx",
         ];
-        assert_eq!(told(&["/etc/a/b/c", "/etc/nginx/new.conf"], true).unwrap(), expected);
+        assert_eq!(told(&[text("/etc/a/b/c"), text("/etc/nginx/new.conf")], true).unwrap(), expected);
     }
 
     #[test]
     fn shells_bind_the_neighbours() {
         let expected =
             ["mkdir shell0", "write shell0/hosts 0", "bind /etc/hosts on shell0/hosts", "write shell0/new 1", "bind shell0 on /etc"];
-        assert_eq!(told(&["/etc/new"], false).unwrap(), expected);
+        assert_eq!(told(&[text("/etc/new")], false).unwrap(), expected);
     }
 
     #[test]
     fn below_the_root_a_shell_becomes_the_root() {
         let expected = [
+            "mkdir source2",
+            "bind /vol on source2",
             "write file0 1",
             "bind file0 on /etc/hosts",
             "mkdir root",
@@ -265,17 +241,124 @@ mod tests {
             "link root/bin -> usr/bin",
             "write root/init 0",
             "bind /init on root/init",
+            "mkdir root/data",
             "mkdir root/srv2",
             "write root/srv2/x 1",
+            "bind source2 on root/data",
+            "write root/data/new 1",
             "root root",
         ];
-        assert_eq!(told(&["/srv2/x", "/etc/hosts"], true).unwrap(), expected);
+        let all = [text("/srv2/x"), text("/etc/hosts"), mount("/vol", "/data", true), text("/data/new")];
+        assert_eq!(told(&all, true).unwrap(), expected);
     }
 
     #[test]
-    fn what_cannot_be_a_file_is_refused() {
-        for target in ["/etc", "relative", "/etc/../x", "/a\0b"] {
-            assert!(told(&[target], true).is_err(), "{target}");
+    fn mounts_are_taken_before_anything_is_covered() {
+        let memory = Thing::Mount { source: Source::Memory(Some(4096)), read_only: false, ours: true };
+        let expected = [
+            "mkdir source0",
+            "bind /etc on source0",
+            "mkdir source2",
+            "memory mode=1777,size=4096 on source2",
+            "write source1 0",
+            "bind /host/one on source1",
+            "mkdir upper0",
+            "mkdir work0",
+            "mkdir old0",
+            "bind /etc/nginx on old0",
+            "own upper0 750 0:33",
+            "write upper0/one 0",
+            "overlay lowerdir=old0,upperdir=upper0,workdir=work0 on /etc/nginx",
+            "bind source0 on /var",
+            "bind source2 on /run",
+            "bind source1 on /etc/nginx/one",
+        ];
+        let all =
+            [mount("/etc", "/var", false), mount("/host/one", "/etc/nginx/one", false), Placement { target: "/run".into(), thing: memory }];
+        assert_eq!(told(&all, true).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_lies_inside_another_mount_comes_after_it() {
+        // Missing in a volume it is made there; what is there is covered; in what belongs to the user nothing is made.
+        let expected = [
+            "mkdir source0",
+            "bind /vol on source0",
+            "mkdir source1",
+            "bind /host on source1",
+            "bind source0 on /var",
+            "mkdir /var/a",
+            "mkdir /var/a/b",
+            "bind source1 on /var/a/b",
+            "write file0 1",
+            "bind file0 on /var/a/b/one",
+        ];
+        let all = [mount("/vol", "/var", true), mount("/host", "/var/a/b", false), text("/var/a/b/one")];
+        assert_eq!(told(&all, true).unwrap(), expected);
+        let refused = [
+            (text("/run/x"), "`/run/x` lies in the mount at `/run`, and is not there: make it in what is mounted"),
+            (text("/run/one/x"), "`/run/one/x` leads through `/host/one`, which is a file"),
+            (text("/run/sub"), "`/run/sub` is a folder"),
+            (text("/var/link/x"), "`/var/link/x` leads through the link `/vol/link`"),
+            (text("/run"), "`/run` is a folder"),
+            (mount("/seed", "/run/one", true), "`/run/one` is not a folder"),
+        ];
+        for (bad, why) in refused {
+            let all = [mount("/host", "/run", false), mount("/vol", "/var", true), bad];
+            assert_eq!(told(&all, true), Err(why.to_owned()));
+        }
+        let twice = [mount("/host", "/run", false), mount("/vol", "/var/run", true)];
+        assert_eq!(told(&twice, true), Err("two things are placed at `/var/run`".to_owned()));
+    }
+
+    #[test]
+    fn a_layer_shows_what_stood_there_and_takes_files() {
+        let expected = [
+            "mkdir source0",
+            "bind /seed on source0",
+            "mkdir upper0",
+            "mkdir work0",
+            "mkdir old0",
+            "bind /etc on old0",
+            "overlay lowerdir=source0:old0,upperdir=upper0,workdir=work0 on /etc",
+            "bind old0/keys on /etc/keys",
+            "write file0 1",
+            "bind file0 on /etc/hosts",
+            "write /etc/sub/new 1",
+        ];
+        assert_eq!(told(&[layer("/seed", "/etc"), text("/etc/hosts"), text("/etc/sub/new")], true).unwrap(), expected);
+        let missing = told(&[layer("/seed", "/run/app")], true).unwrap();
+        assert_eq!(missing.last().unwrap(), "overlay lowerdir=source0,upperdir=upper1,workdir=work1 on /run/app");
+        assert!(told(&[layer("/seed", "/run")], false).is_err_and(|why| why.contains("overlayfs")));
+    }
+
+    #[test]
+    fn rights_are_taken_from_every_mount_of_the_users_and_at_last_from_ours() {
+        let all = [read_only(mount("/host", "/var", false)), read_only(mount("/vol", "/etc", true)), text("/etc/new")];
+        let expected = [
+            "bind source0 on /var",
+            "read-only /var",
+            "read-only /var/sub",
+            "read-only /var/sub/deeper",
+            "bind source1 on /etc",
+            "write /etc/new 1",
+            "read-only /etc",
+        ];
+        assert_eq!(told(&all, true).unwrap()[4..], expected);
+    }
+
+    #[test]
+    fn links_above_a_target_are_followed() {
+        let found = plan(&[text("/var/run/app/x"), text("/etc/hosts")], &Paper { overlay: true }).unwrap();
+        assert_eq!(found.points, [PathBuf::from("/run/app/x"), PathBuf::from("/etc/hosts")]);
+    }
+
+    #[test]
+    fn what_cannot_be_placed_is_refused() {
+        let table =
+            [text("/etc"), text("relative"), text("/etc/../x"), text("/a\0b"), mount("/vol", "/", true), layer("/seed", "/etc/hosts")];
+        for bad in table {
+            assert!(told(std::slice::from_ref(&bad), true).is_err(), "{bad:?}");
         }
     }
 }
