@@ -95,7 +95,6 @@ async fn a_command_ends_with_its_unit() {
     let unit = started(&engine, "ends", &shell("sleep 987")).await;
     let control = Control::new(control::layout().expect("layout"));
     let removed = async {
-        // The unit's shell with its sleep (or the one that it became), and the command's.
         while control.members(&unit.cgroup).iter().filter(|pid| cmdline(**pid).contains("sleep\u{0}986")).count() == 0 {
             tokio::task::yield_now().await;
         }
@@ -105,6 +104,31 @@ async fn a_command_ends_with_its_unit() {
     let (told, ()) = tokio::join!(engine.exec(&unit, &command), removed);
     assert_eq!(told.expect("exec").code, 137);
     assert!(control.members(&unit.cgroup).is_empty());
+}
+
+#[tokio::test]
+async fn a_command_that_nobody_waits_for_is_ended() {
+    let Some(engine) = engine() else { return };
+    let unit = started(&engine, "dropped", &shell("exec sleep 987")).await;
+    let control = Control::new(control::layout().expect("layout"));
+    let sleepers = || control.members(&unit.cgroup).iter().filter(|pid| cmdline(**pid).contains("sleep\u{0}985")).count();
+    let both = async {
+        while sleepers() < 2 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::select! {
+        told = exec(&engine, &unit, "sleep 985 & sleep 985; true") => panic!("{told:?}"),
+        () = both => {}
+    }
+    let left = loop {
+        match control.members(&unit.cgroup).as_slice() {
+            [one] => break cmdline(*one),
+            _ => tokio::task::yield_now().await,
+        }
+    };
+    assert!(left.ends_with("sleep\u{0}987\u{0}"), "the unit itself runs on: {left}");
+    engine.remove(&unit).await.expect("remove");
 }
 
 fn cmdline(pid: u32) -> String {

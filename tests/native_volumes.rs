@@ -69,7 +69,8 @@ async fn mounts_appear_and_what_is_not_a_bind_never_reaches_the_host() {
         ("echo no 2>&- > /etc/shakedown-m/new || echo refused", vec![mount(bind(), "/etc/shakedown-m", true)], vec![], "refused\n"),
         // Memory has a size; what it is not told forbids nothing.
         (
-            "stat -f -c %T /srv; stat -c %a /srv; head -c 100000 /dev/zero > /srv/a && echo fits; head -c 2000000 /dev/zero 2>&- > /srv/b || echo full",
+            "cd /srv; stat -f -c %T .; stat -c %a .; head -c 99999 /dev/zero > a && echo fits; \
+             head -c 2000000 /dev/zero 2>&- > b || echo full",
             vec![mount(MountSource::Tmpfs(Some(1 << 20)), "/srv", false)],
             vec![],
             "tmpfs\n1777\nfits\nfull\n",
@@ -97,7 +98,8 @@ async fn mounts_appear_and_what_is_not_a_bind_never_reaches_the_host() {
             "host\n640\nmine\n",
         ),
         (
-            "cd /etc; cat one link; sub/run.sh; test -e passwd && echo yes; echo mine > one; rm -r sub; cat link; echo h > shakedown-m; cat hosts",
+            "cd /etc; cat one link; sub/run.sh; test -e passwd && echo yes; echo mine > one; \
+             rm -r sub; cat link; echo > shakedown-m; cat hosts",
             vec![],
             vec![copied(host, "/etc"), FileSpec::text("/etc/hosts", "hosts\n", 0o600)],
             "host\nhost\nran\nyes\nmine\nhosts\n",
@@ -241,6 +243,16 @@ async fn what_cannot_be_mounted_is_refused_and_leaves_nothing() {
     let late = [
         (with(MountSource::Volume("shakedown-never-made".into()), "/srv"), "no volume `shakedown-never-made`"),
         (with(MountSource::Volume("../units".into()), "/srv"), "no volume `../units`"),
+        (
+            UnitSpec {
+                volumes: vec![
+                    mount(MountSource::Anonymous, "/srv", false),
+                    mount(MountSource::Volume("shakedown-never-made".into()), "/opt", false),
+                ],
+                ..shell("true")
+            },
+            "no volume `shakedown-never-made`",
+        ),
         (with(bind("relative"), "/srv"), "`relative` is no absolute path"),
         (UnitSpec { files: vec![copied(Path::new("relative"), "/srv/x")], ..shell("true") }, "`relative` is no absolute path"),
     ];

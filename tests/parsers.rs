@@ -1,11 +1,14 @@
 //! Every saved output of every tool with what it must yield, taken from the file by eye; declared extraction; and damage.
 
+mod ab;
 mod damage;
 mod dd;
 mod declared;
+mod fio;
 mod registry;
 mod sysbench;
 mod time;
+mod wrk;
 
 use shakedown::measure::parsers::{ToolOutput, find};
 use shakedown::model::metric::Parsed;

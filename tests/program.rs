@@ -70,6 +70,8 @@ impl Place {
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI", "SHAKEDOWN_ENGINE", "COLUMNS"] {
             command.env_remove(name);
         }
+        // Tests run beside each other; who measures alone is a test of its own.
+        command.env("SHAKEDOWN_TOGETHER", "1");
         command
     }
 

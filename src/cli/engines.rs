@@ -14,6 +14,11 @@ use std::sync::Arc;
 /// `--engine fake:FILE` replaces every engine by a scripted one: for fault injection in tests, hence not in the help.
 const FAKE: &str = "fake:";
 
+/// Whether an address given on the command line is that of a scripted engine.
+pub fn is_scripted(given: Option<&str>) -> bool {
+    given.is_some_and(|text| text.starts_with(FAKE))
+}
+
 /// The engines of this process.
 pub struct Engines {
     given: Option<String>,

@@ -11,7 +11,7 @@ use crate::model::outcome::Outcome;
 use crate::model::plan::Reason;
 use crate::plan::saved::saved;
 use crate::plan::{self, History, Planned};
-use crate::record::{self, Lease, Loaded, RunRecord};
+use crate::record::{self, Lease, Loaded, RunRecord, Turn};
 use std::path::{Path, PathBuf};
 
 /// Run what is missing: new, stale, failed and unfinished trials; then write the report.
@@ -25,6 +25,12 @@ pub struct Arguments {
     /// Leave ended containers for debugging; `shakedown clean` removes them.
     #[arg(long)]
     keep: bool,
+    /// Wait while another experiment is measured on this host.
+    #[arg(long)]
+    wait: bool,
+    /// Measure beside other experiments of this host: they disturb each other unless they share nothing.
+    #[arg(long, conflicts_with = "wait", env = "SHAKEDOWN_TOGETHER", value_parser = clap::builder::FalseyValueParser::new())]
+    together: bool,
     /// Address of the engine (unix://, tcp://) where the manifest names none.
     #[arg(long, value_name = "URL", env = "SHAKEDOWN_ENGINE")]
     engine: Option<String>,
@@ -162,7 +168,7 @@ async fn measure(arguments: &Arguments, opened: &open::Opened, stop: &Stop) -> R
 /// Says why the record cannot be read or written, and gives the exit code.
 pub fn record_failure(error: &record::RecordError) -> u8 {
     talk::error(error);
-    if matches!(error, record::RecordError::Busy { .. }) { exit::MACHINE } else { exit::RECORD }
+    if matches!(error, record::RecordError::Busy { .. } | record::RecordError::HostBusy { .. }) { exit::MACHINE } else { exit::RECORD }
 }
 
 /// What changed in the manifest since the last run and repeats no trial: the report follows it without running anything.
@@ -216,6 +222,7 @@ async fn execute_plan(
     stop: &Stop,
 ) -> Result<u8, u8> {
     let id = new_id();
+    let _turn = turn(arguments, &opened.experiment.name, stop)?;
     let _alive = Lease::take(&id).map_err(|error| record_failure(&error))?;
     let fresh = saved(planned);
     let primary = fresh.presentation.metrics.iter().find(|m| m.primary).map_or_else(|| "wall".to_owned(), |m| m.name.clone());
@@ -249,6 +256,24 @@ async fn execute_plan(
         Ok(exit::FAILED)
     } else {
         Ok(exit::OK)
+    }
+}
+
+/// The host for ourselves; none of it with a scripted engine, which measures nothing, and when nobody cares.
+fn turn(arguments: &Arguments, experiment: &str, stop: &Stop) -> Result<Option<Turn>, u8> {
+    if arguments.together || engines::is_scripted(arguments.engine.as_deref()) {
+        return Ok(None);
+    }
+    let turn = if arguments.wait {
+        let mut told = |owner: &str| talk::note(format!("{experiment}: waiting for {owner}"));
+        tokio::task::block_in_place(|| Turn::wait(experiment, &mut told, &|| stop.code().is_some()))
+    } else {
+        Turn::take(experiment)
+    };
+    match turn {
+        Ok(turn) => Ok(Some(turn)),
+        Err(_) if stop.code().is_some() => Err(stop.code().unwrap_or(exit::INTERRUPTED)),
+        Err(error) => Err(record_failure(&error)),
     }
 }
 

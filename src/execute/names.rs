@@ -89,10 +89,14 @@ impl<'t> Names<'t> {
         self.fill(text).map(std::borrow::Cow::into_owned)
     }
 
-    /// The trial's volumes, with absolute paths.
-    pub(super) fn volumes(&self) -> Vec<VolumeSpec> {
+    /// The trial's volumes that units of a place use, with absolute paths.
+    pub(super) fn volumes(&self, place: Place) -> Vec<VolumeSpec> {
+        let used = |volume: &&VolumeSpec| {
+            let here = self.trial.units().filter(|(_, unit)| unit.place == place);
+            here.flat_map(|(_, unit)| unit.named_volumes()).any(|name| name == volume.name)
+        };
         let absolute = |volume: &VolumeSpec| VolumeSpec { from: volume.from.as_ref().map(|from| self.folder.join(from)), ..volume.clone() };
-        self.trial.volumes.iter().map(absolute).collect()
+        self.trial.volumes.iter().filter(used).map(absolute).collect()
     }
 
     fn fill<'s>(&self, text: &'s str) -> Result<std::borrow::Cow<'s, str>, String> {
@@ -159,6 +163,7 @@ mod tests {
     fn trial() -> TrialSpec {
         let mut web = UnitSpec::bare(Place::Container);
         web.container.networks = vec!["front".into()];
+        web.volumes = vec![MountSpec { source: MountSource::Volume("data".into()), target: "/d".into(), read_only: false }];
         let mut side = UnitSpec::bare(Place::Container);
         side.container.network_mode = Some("service:web".into());
         let service = |name: &str, unit| ServiceSpec { name: name.into(), unit, depends_on: Vec::new(), ready: None, prepare: Vec::new() };
@@ -195,7 +200,8 @@ mod tests {
             (&bound.volumes[1].source, bound.files[0].source.as_deref()),
             (&MountSource::Bind("/m/conf".into()), Some(Path::new("/m/x")))
         );
-        assert_eq!(names.volumes()[0].from.as_deref(), Some(Path::new("/m/seed")));
+        assert_eq!(names.volumes(Place::Host), []);
+        assert_eq!(names.volumes(Place::Container)[0].from.as_deref(), Some(Path::new("/m/seed")));
         let table = [
             ("${native.ip}", Ok("127.0.0.1")),
             ("${side.name}", Ok("shakedown-r1-b1p1-side")),

@@ -33,11 +33,6 @@ impl Stage {
         }
     }
 
-    /// The engine that makes networks and volumes for a trial: that of its containers, if it has any.
-    pub(super) fn furnisher(&self) -> Option<&dyn Engine> {
-        self.containers.as_deref().or(self.host.as_deref())
-    }
-
     /// The network namespace of a private engine.
     pub(super) fn namespace(&self) -> Option<Arc<Namespace>> {
         self.namespace.clone()
@@ -76,7 +71,7 @@ impl Stages {
         }
         engine.up(run).await?;
         let namespace = engine.namespace();
-        let host = match variant.spec.needs_host() || variant.spec.volumes.iter().any(|volume| volume.from.is_some()) {
+        let host = match variant.spec.needs_host() {
             true => Some(ready.source()?.host(namespace.clone())?),
             false => None,
         };

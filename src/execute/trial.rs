@@ -74,18 +74,22 @@ pub(super) async fn run(
         .collect();
     let services = Service::all(&spec.services, stage, &image);
     let names = Names::new(spec, name, &shared.job.folder, stage.namespace());
-    let volumes = names.volumes();
-    let furniture = Furniture { networks: &spec.networks, volumes: &volumes };
+    let volumes = [Place::Container, Place::Host].map(|place| names.volumes(place));
+    let furniture = [
+        (Place::Container, Furniture { networks: &spec.networks, volumes: &volumes[0] }),
+        (Place::Host, Furniture { networks: &[], volumes: &volumes[1] }),
+    ];
+    let furniture: Vec<_> = furniture.into_iter().filter(|(_, all)| !all.networks.is_empty() || !all.volumes.is_empty()).collect();
     let around = Around { stage, names: &names, limits: &shared.job.limits, cancel: shared.cancel };
     let mut measured = Measured::default();
-    if let Err(failure) = phases(shared, &around, furniture, &services, &mut units, &mut measured).await {
+    if let Err(failure) = phases(shared, &around, &furniture, &services, &mut units, &mut measured).await {
         measured.unsettled = true;
         measured.fail(failure);
     }
     if measured.failure.is_some() {
         keep_words(shared, &services, &mut measured).await;
     }
-    if let Err(failure) = teardown(shared, &around, furniture, &services, &units).await {
+    if let Err(failure) = teardown(shared, &around, &furniture, &services, &units).await {
         measured.unsettled = true;
         measured.fail(failure);
     }
@@ -95,14 +99,14 @@ pub(super) async fn run(
 async fn phases(
     shared: &Shared<'_>,
     around: &Around<'_>,
-    furniture: Furniture<'_>,
+    furniture: &[(Place, Furniture<'_>)],
     services: &[Service<'_>],
     units: &mut [Unit<'_>],
     measured: &mut Measured,
 ) -> Result<(), Failure> {
     let (limits, names) = (&shared.job.limits, around.names);
-    if let Some(engine) = around.stage.furnisher().filter(|_| !furniture.networks.is_empty() || !furniture.volumes.is_empty()) {
-        limited(Phase::Networks, limits.create, engine.furnish(&names.of(""), furniture)).await?;
+    for (place, furniture) in furniture {
+        limited(Phase::Networks, limits.create, around.stage.engine(*place).furnish(&names.of(""), *furniture)).await?;
     }
     services::up(services, around).await?;
     let mut bound = Vec::with_capacity(units.len());
@@ -245,7 +249,7 @@ async fn keep_words(shared: &Shared<'_>, services: &[Service<'_>], measured: &mu
 async fn teardown(
     shared: &Shared<'_>,
     around: &Around<'_>,
-    furniture: Furniture<'_>,
+    furniture: &[(Place, Furniture<'_>)],
     services: &[Service<'_>],
     units: &[Unit<'_>],
 ) -> Result<(), Failure> {
@@ -255,8 +259,10 @@ async fn teardown(
     let serving = services.iter().filter_map(|service| Some((service.engine, service.created.get()?)));
     let removals = measured.chain(serving).map(|(engine, created)| limited(Phase::Teardown, limit, engine.remove(created)));
     let mut removed: Result<(), Failure> = join_all(removals).await.into_iter().collect();
-    if let Some(engine) = around.stage.furnisher().filter(|_| !furniture.networks.is_empty() || !furniture.volumes.is_empty()) {
-        removed = removed.and(limited(Phase::Teardown, limit, engine.clear(&around.names.of(""), furniture)).await);
+    for (place, furniture) in furniture {
+        let name = around.names.of("");
+        let clear = around.stage.engine(*place).clear(&name, *furniture);
+        removed = removed.and(limited(Phase::Teardown, limit, clear).await);
     }
     removed
 }

@@ -4,7 +4,7 @@
 
 use super::metric::{Better, Unit};
 use super::private::PrivateSpec;
-use super::stack::{MountSpec, NetworkSpec, PortSpec, ServiceSpec, StepSpec, VolumeSpec};
+use super::stack::{MountSource, MountSpec, NetworkSpec, PortSpec, ServiceSpec, StepSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -164,6 +164,14 @@ impl UnitSpec {
 }
 
 impl UnitSpec {
+    /// The names of the declared volumes that it mounts.
+    pub fn named_volumes(&self) -> impl Iterator<Item = &str> {
+        self.volumes.iter().filter_map(|mount| match &mount.source {
+            MountSource::Volume(name) => Some(name.as_str()),
+            MountSource::Anonymous | MountSource::Bind(_) | MountSource::Tmpfs(_) => None,
+        })
+    }
+
     /// Every text of it that a template may have made.
     pub fn texts_mut(&mut self) -> Vec<&mut String> {
         let Self { image, command, entrypoint, environment, working_dir, user, files, container, .. } = self;

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant};
 const GATE: &str = "gate";
 
 /// How long processes that were forked by a run may hold its locks after its death, and the pause between two looks.
-const ORPHANS: Duration = Duration::from_secs(1);
-const PAUSE: Duration = Duration::from_millis(20);
+pub(super) const ORPHANS: Duration = Duration::from_secs(1);
+pub(super) const PAUSE: Duration = Duration::from_millis(20);
 
 /// Held while a run is alive.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl Alive {
     /// that two who sweep never wait for each other.
     #[must_use]
     pub fn try_list() -> Option<Self> {
-        let mut folders: Vec<PathBuf> = BASES.iter().flat_map(|base| users_folders(Path::new(base))).collect();
+        let mut folders: Vec<PathBuf> = users_folders();
         folders.push(folder());
         let _ = make(&folder()); // a folder that cannot be made holds no leases either
         folders.sort();
@@ -119,8 +119,13 @@ impl Alive {
     }
 }
 
+/// Every user's folder of locks.
+pub(super) fn users_folders() -> Vec<PathBuf> {
+    BASES.iter().flat_map(|base| users_folders_in(Path::new(base))).collect()
+}
+
 /// Every user's folder of locks in `base`: the prefix and a number, and nothing else of ours.
-fn users_folders(base: &Path) -> Vec<PathBuf> {
+fn users_folders_in(base: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(base).into_iter().flatten().flatten();
     let ours = entries.filter(|entry| {
         let name = entry.file_name();
@@ -173,11 +178,11 @@ fn gate(folder: &Path) -> Result<std::fs::File, RecordError> {
 }
 
 /// Makes a folder of locks. Readable by others: they must see that we are alive.
-fn make(folder: &Path) -> Result<(), RecordError> {
+pub(super) fn make(folder: &Path) -> Result<(), RecordError> {
     std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(io(format!("make {}", folder.display())))
 }
 
-fn open_lock(path: &Path) -> Result<std::fs::File, RecordError> {
+pub(super) fn open_lock(path: &Path) -> Result<std::fs::File, RecordError> {
     std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(io(format!("open {}", path.display())))
 }
 
@@ -202,7 +207,7 @@ const PREFIX: &str = "shakedown-";
 const BASES: [&str; 2] = ["/run/lock", "/tmp"];
 
 /// This user's folder of locks: in the first of [`BASES`] that can be written to.
-fn folder() -> PathBuf {
+pub(super) fn folder() -> PathBuf {
     let writable = |base: &&str| Path::new(base).is_dir() && rustix::fs::access(*base, rustix::fs::Access::WRITE_OK).is_ok();
     let base = BASES.iter().copied().find(writable).unwrap_or(BASES[1]);
     Path::new(base).join(format!("{PREFIX}{}", rustix::process::getuid().as_raw()))
@@ -237,7 +242,7 @@ mod tests {
             std::fs::create_dir(base.path().join(name)).expect("folder");
         }
         std::fs::write(base.path().join("shakedown-7"), "").expect("file");
-        assert_eq!(users_folders(base.path()), [base.path().join("shakedown-0")]);
+        assert_eq!(users_folders_in(base.path()), [base.path().join("shakedown-0")]);
     }
 
     #[test]

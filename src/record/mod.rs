@@ -11,6 +11,7 @@ mod journal;
 mod lease;
 mod load;
 mod output;
+mod turn;
 
 pub use folder::{RunFolder, Store, today, write_atomically};
 pub use history::history;
@@ -19,6 +20,7 @@ pub use journal::{Journal, read_journal};
 pub use lease::{Alive, Lease, alive_runs};
 pub use load::{Loaded, RunRecord, load};
 pub use output::{INLINE_BYTES, keep};
+pub use turn::Turn;
 
 use std::path::PathBuf;
 
@@ -67,6 +69,14 @@ pub enum RecordError {
     Taken {
         /// The run's name.
         name: String,
+    },
+    /// Another process is measuring another experiment on this host.
+    #[error(
+        "{owner} is being measured on this host, and two at once would disturb each other: `--wait` waits for its end, `--together` does not care"
+    )]
+    HostBusy {
+        /// The experiment, the process and since when.
+        owner: String,
     },
     /// Another process is measuring this experiment.
     #[error("`{experiment}` is being run by another process: wait for it, or stop it")]

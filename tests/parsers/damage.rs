@@ -2,11 +2,12 @@
 
 use super::{fixture, fixtures, parse};
 use shakedown::measure::parsers::{ToolOutput, run};
-use shakedown::model::metric::Unit;
+use shakedown::model::metric::{Observation, Parsed, Unit};
 use shakedown::model::spec::{Extraction, ParseSpec, Pick, Stream};
 
 const CASES: u64 = 20_000;
-const TOOLS: [&str; 3] = ["time", "dd", "sysbench"];
+/// Every parser, and the folder of its saved outputs.
+pub(super) const TOOLS: [&str; 6] = ["ab", "time", "dd", "sysbench", "wrk", "fio"];
 
 /// Marsaglia's xorshift with 64 bits: small, and the same everywhere.
 struct Dice(u64);
@@ -84,20 +85,54 @@ fn numbers(text: &[u8]) -> Vec<f64> {
         }
         let number = String::from_utf8_lossy(&text[start..at]);
         found.push(number.replace(',', ".").parse().expect("digits"));
-        // A comma may also stand between two numbers.
-        found
-            .extend(number.split_once(',').into_iter().flat_map(|(left, right)| [left, right]).filter_map(|part| part.parse::<f64>().ok()));
+        // A comma may also stand between two numbers, of which the second may have decimals.
+        if let Some(comma) = number.find(',') {
+            found.push(number[..comma].parse().expect("digits"));
+            at = start + comma + 1;
+        }
     }
     found
 }
 
-/// Whether `value` is a number of the text in another unit, a clock reading of neighbours, a sum or a quotient of two numbers.
+/// What a unit is in base units: ms, us, ns, min, h, k, M, KiB, MiB, GiB.
+const UNITS: [f64; 11] = [1.0, 1e-3, 1e-6, 1e-9, 60.0, 3600.0, 1e3, 1e6, 1024.0, 1_048_576.0, 1_073_741_824.0];
+
+/// These leave out the lines of errors when there were none.
+fn is_left_out(tool: &str, metric: &str) -> bool {
+    matches!(tool, "ab" | "wrk") && (metric.starts_with("errors") || metric.starts_with("non_2xx"))
+}
+
+/// fio's jobs are added up: a total of both directions, two jobs in one, or a mean that lies between what it is a mean of.
+fn is_added_up(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    if let Some(latency) = metric.name.strip_suffix("_avg") {
+        let bounds = [value(&format!("{latency}_min")), value(&format!("{latency}_max"))];
+        return matches!(bounds, [Some(min), Some(max)] if (min..=max).contains(&metric.value));
+    }
+    if !metric.name.contains('_') {
+        let parts = ["read", "write"].map(|direction| value(&format!("{direction}_{}", metric.name)).unwrap_or_default());
+        return is_near(metric.value, parts[0] + parts[1]);
+    }
+    numbers.iter().any(|one| numbers.iter().any(|other| is_near(metric.value, one + other)))
+}
+
+fn is_near(value: f64, candidate: f64) -> bool {
+    candidate == value || (candidate - value).abs() <= value.abs() * 1e-9
+}
+
+/// Whether `value` is a number of the text, in another unit perhaps.
+fn in_some_unit(value: f64, numbers: &[f64]) -> bool {
+    numbers.iter().any(|n| UNITS.iter().any(|unit| is_near(value, n * unit)))
+}
+
+/// Whether `value` is a number of the text in some unit, a clock reading of neighbours, a sum of two or four, or a quotient of two.
 fn supported(value: f64, numbers: &[f64]) -> bool {
-    let is = |candidate: f64| candidate == value || (candidate - value).abs() <= value.abs() * 1e-9;
-    numbers.iter().any(|n| [1.0, 1e-3, 1024.0, 1_048_576.0].iter().any(|unit| is(n * unit)))
+    let is = |candidate: f64| is_near(value, candidate);
+    in_some_unit(value, numbers)
         || numbers.windows(2).any(|pair| is(pair[0] * 60.0 + pair[1]) || is(pair[0] + pair[1]))
+        || numbers.windows(4).any(|four| is(four.iter().sum()))
         || numbers.windows(3).any(|three| is(three[0] * 3600.0 + three[1] * 60.0 + three[2]))
-        || numbers.iter().any(|n| numbers.iter().any(|d| is(n / d)))
+        || numbers.iter().any(|n| numbers.iter().any(|d| is(n / d) || is(n / (d / 1e6))))
 }
 
 #[test]
@@ -115,7 +150,11 @@ fn damaged_outputs_yield_no_number_out_of_nothing() {
             seen += 1;
             let context = || format!("{case}: {tool}: {} = {} in {:?}", metric.name, metric.value, String::from_utf8_lossy(&text));
             assert!(metric.value.is_finite() && metric.value >= 0.0, "{}", context());
-            assert!(supported(metric.value, &numbers), "{}", context());
+            let held = match tool {
+                "fio" => in_some_unit(metric.value, &numbers) || is_added_up(&found, metric, &numbers),
+                _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, &numbers),
+            };
+            assert!(held, "{}", context());
         }
     }
     assert!(seen > 10_000, "the damage left enough to read: {seen}");

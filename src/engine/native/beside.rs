@@ -5,6 +5,7 @@ use super::child::{self, NO_CHILD, READY, View};
 use super::unit::{Progress, Unit, code};
 use crate::engine::EngineError;
 use rustix::fs::{Mode, OFlags};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
@@ -31,7 +32,10 @@ impl Unit {
         let inside = inside.ok_or_else(|| EngineError::Unsupported { what: "there is no command to run".to_owned() })?;
         // It need not wait for anybody.
         child::signal(&inside.line.release, 1).map_err(|error| call(error.to_string()))?;
-        match inside.ended().await {
+        let waits = Waits(&inside);
+        let progress = inside.ended().await;
+        drop(waits);
+        match progress {
             Progress::Ended { status, .. } => {
                 let code = code(status).ok_or_else(|| call("it has no exit code".to_owned()))?;
                 Ok((code, inside))
@@ -45,6 +49,19 @@ impl Unit {
                 })
             }
             other => Err(call(format!("{other:?}"))),
+        }
+    }
+}
+
+/// Somebody who waits for a command. One that nobody waits for any more would run on in the unit, and count as it.
+struct Waits<'u>(&'u Unit);
+
+impl Drop for Waits<'_> {
+    fn drop(&mut self) {
+        if let Progress::Running { pid } = self.0.progress()
+            && let Some(session) = i32::try_from(pid).ok().and_then(Pid::from_raw)
+        {
+            let _ = kill_process_group(session, Signal::KILL); // it may just have ended; what left its session ends with the unit
         }
     }
 }

@@ -12,7 +12,7 @@
 //! namespace, `/sys/class/net` does not. A service of the host listens in the namespace of its engine, and has no address of its own.
 //!
 //! A command run inside a unit ([`Engine::exec`]) is a process like it, in the unit's control group: what it uses counts as the
-//! unit's, and it ends with the unit at the latest, also when nobody waits for it any more.
+//! unit's. It is ended when nobody waits for it any more, and with the unit at the latest.
 
 mod attendants;
 mod beside;

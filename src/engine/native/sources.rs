@@ -1,8 +1,8 @@
 //! Where what a unit sees comes from: its `files` and `volumes`, as placements.
 //!
 //! What the unit may change is its own: a file is copied to disk (into memory it may be too large), a folder is laid over its
-//! target with what is written kept in memory, a volume without a name is a fresh folder, empty also where the host has files at
-//! its target. Only a bind mount, and a volume that others have as well, are the thing itself.
+//! target with what is written kept in memory (which counts as the unit's), a volume without a name is a fresh folder, empty
+//! also where the host has files at its target. Only a bind mount, and a volume that others have as well, are the thing itself.
 
 use super::copy;
 use super::files::{Placement, Source, Thing};

@@ -4,6 +4,7 @@
 //! in one output: the last counts (`SIGUSR1` prints interim ones). Progress lines never count: a transfer line belongs to the two
 //! `records` lines before it. ok: a complete report, something was copied, and `dd` complained about nothing.
 
+use super::constants::pattern;
 use super::plain_text::quoted;
 use super::reading::Reading;
 use super::{Parser, ToolOutput, number};
@@ -41,10 +42,6 @@ static COPIED: LazyLock<Regex> = LazyLock::new(|| {
 });
 static CUT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\d+ bytes? ?.*$|^\d+ .*\([^()]*i?B\)"));
 static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:.*: |\S*/)?dd: .+$"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant")
-}
 
 /// One report: what stands in `records` and the transfer line.
 #[derive(Debug, Default)]

@@ -6,9 +6,12 @@
 //!
 //! Problems list what made the output not ok first, then what to beware of.
 
+mod ab;
+mod constants;
 mod csv_table;
 mod dd;
 mod declared;
+mod fio;
 mod last_json;
 mod number;
 mod plain_text;
@@ -16,6 +19,7 @@ mod reading;
 mod repeated_keys;
 mod sysbench;
 mod time;
+mod wrk;
 
 use crate::model::catalog::ParserInfo;
 use crate::model::diagnostic::suggestion;
@@ -43,7 +47,7 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&dd::Dd, &sysbench::Sysbench, &time::Time];
+pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
 
 /// The parser of that name.
 #[must_use]

@@ -45,6 +45,21 @@ fn skip_operating_system_command(rest: &mut std::iter::Peekable<std::str::Chars<
     }
 }
 
+/// Cuts a text before every line that `begins` something; what stands before the first such line belongs to the first piece.
+pub(super) fn pieces(text: &str, begins: impl Fn(&str) -> bool) -> Vec<&str> {
+    let mut cuts = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        if begins(line.trim()) {
+            cuts.push(at);
+        }
+        at += line.len();
+    }
+    let starts = std::iter::once(0).chain(cuts.iter().copied().skip(1));
+    let ends = cuts.iter().copied().skip(1).chain(std::iter::once(text.len()));
+    starts.zip(ends).map(|(start, end)| &text[start..end]).collect()
+}
+
 impl ToolOutput<'_> {
     /// Both streams as one text, standard output first.
     pub(super) fn both(&self) -> String {
@@ -107,6 +122,19 @@ mod tests {
         assert_eq!(output.voice(|text| text.contains("report")), "report\n");
         assert_eq!(output.voice(|text| text.contains("data")), "data");
         assert_eq!(output.voice(|_| false), "data\nreport\n");
+    }
+
+    #[test]
+    fn a_text_is_cut_before_what_begins() {
+        let table: &[(&str, &[&str])] = &[
+            ("", &[""]),
+            ("a\nb", &["a\nb"]),
+            ("a\n> 1\nb\n", &["a\n> 1\nb\n"]),
+            ("a\n> 1\nb\n > 2\n> 3", &["a\n> 1\nb\n", " > 2\n", "> 3"]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(pieces(text, |line| line.starts_with('>')), *expected, "{text}");
+        }
     }
 
     #[test]

@@ -6,22 +6,17 @@
 
 mod summary;
 
-use super::plain_text::quoted;
+use super::constants::{HIGHER, LOWER, info};
+use super::plain_text::{pieces, quoted};
 use super::reading::Reading;
 use super::{Parser, ToolOutput};
 use crate::model::catalog::ParserInfo;
-use crate::model::metric::{Better, MetricInfo, Parsed, Unit};
+use crate::model::metric::{MetricInfo, Parsed, Unit};
 use summary::Summary;
 
 /// The parser of `sysbench`.
 pub(super) struct Sysbench;
 
-const fn info(name: &'static str, unit: &'static str, better: Option<Better>, about: &'static str) -> MetricInfo {
-    MetricInfo { name, unit, better, about }
-}
-
-const HIGHER: Option<Better> = Some(Better::Higher);
-const LOWER: Option<Better> = Some(Better::Lower);
 const PERCENTILE: &str =
     "that percentile of the latency of an event, interpolated by sysbench in a histogram; named after the line, which follows --percentile";
 
@@ -64,7 +59,7 @@ impl Parser for Sysbench {
         let mut reading = Reading::default();
         let text = output.both();
         complaints(&text, &mut reading);
-        let runs = runs(&text);
+        let runs = pieces(&text, is_banner);
         let mut summaries: Vec<Summary> = runs.iter().map(|run| Summary::read(run)).filter(Summary::is_there).collect();
         if runs.iter().any(|run| started(run) && !Summary::read(run).is_there()) {
             reading.fail("a test started and has no summary: it was interrupted, or the output is cut off");
@@ -81,22 +76,9 @@ impl Parser for Sysbench {
     }
 }
 
-/// One piece per banner `sysbench 1.0.20 ...`; what stands before the first belongs to the first.
-fn runs(text: &str) -> Vec<String> {
-    let mut runs = vec![String::new()];
-    let mut banners = 0;
-    for line in text.lines() {
-        let banner = line.strip_prefix("sysbench ").is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()));
-        banners += usize::from(banner);
-        if banner && banners > 1 {
-            runs.push(String::new());
-        }
-        if let Some(run) = runs.last_mut() {
-            run.push_str(line);
-            run.push('\n');
-        }
-    }
-    runs
+/// The banner `sysbench 1.0.20 ...`.
+fn is_banner(line: &str) -> bool {
+    line.strip_prefix("sysbench ").is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 fn started(run: &str) -> bool {

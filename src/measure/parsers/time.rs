@@ -6,6 +6,7 @@
 //! A `time` of a pipeline covers all of it in bash, but only its first command in busybox and GNU `time`: said when the output
 //! shows a pipeline.
 
+use super::constants::pattern;
 use super::plain_text::quoted;
 use super::reading::Reading;
 use super::{Parser, ToolOutput, number};
@@ -76,10 +77,6 @@ static NO_TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?:^|: )time: (?:co
 static NOT_FOUND: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\S*sh: (?:(?:line )?\d+: )?.+: (?:command )?not found$"));
 /// `md5sum` and its kin of their standard input.
 static PIPED: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^[0-9a-f]{32,128}  -$"));
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant")
-}
 
 impl Parser for Time {
     fn info(&self) -> ParserInfo {

@@ -3,7 +3,7 @@
 use super::Problems;
 use crate::model::diagnostic::Diagnostic;
 use crate::model::spec::{Place, TrialSpec, UnitSpec};
-use crate::model::stack::{Condition, Dependency, MountSource, ServiceSpec};
+use crate::model::stack::{Condition, Dependency, ServiceSpec};
 use crate::model::symbol;
 use crate::model::tree::Tree;
 use std::collections::BTreeSet;
@@ -29,8 +29,14 @@ pub(super) fn link(spec: &mut TrialSpec, setup: &Tree, problems: &mut Problems) 
     if let Some(cycle) = cycle(&spec.services) {
         problems.error(tree_of(setup, &cycle[0]), format!("services wait for each other: {}", cycle.join(" -> ")));
     }
+    let mounted = |place| spec.units().filter(move |(_, unit)| unit.place == place).flat_map(|(_, unit)| unit.named_volumes());
+    if let Some(name) = mounted(Place::Host).find(|name| mounted(Place::Container).any(|other| other == *name)) {
+        let message = format!("the volume `{name}` is mounted by a container and by a host process, and cannot be both's");
+        problems.0.push(Diagnostic::error(setup.span, message).help("mount a folder of the host in both: `./folder:/target`"));
+    }
     let networks: BTreeSet<String> = spec.units().flat_map(|(_, unit)| unit.container.networks.iter().cloned()).collect();
-    let volumes: BTreeSet<String> = spec.units().flat_map(|(_, unit)| volumes(unit).map(str::to_owned).collect::<Vec<_>>()).collect();
+    let volumes: BTreeSet<String> =
+        spec.units().flat_map(|(_, unit)| unit.named_volumes().map(str::to_owned).collect::<Vec<_>>()).collect();
     spec.networks.retain(|network| networks.contains(&network.name));
     spec.volumes.retain(|volume| volumes.contains(&volume.name));
 }
@@ -41,16 +47,9 @@ fn tree_of<'t>(setup: &'t Tree, name: &str) -> &'t Tree {
     named.or_else(|| setup.get("workload").filter(|_| name == "workload")).unwrap_or(setup)
 }
 
-fn volumes(unit: &UnitSpec) -> impl Iterator<Item = &str> {
-    unit.volumes.iter().filter_map(|mount| match &mount.source {
-        MountSource::Volume(name) => Some(name.as_str()),
-        _ => None,
-    })
-}
-
 /// The volumes and networks that a unit uses must be declared.
 fn declared(unit: &UnitSpec, spec: &TrialSpec, tree: &Tree, problems: &mut Problems) {
-    for name in volumes(unit).filter(|name| !spec.volumes.iter().any(|volume| volume.name == **name)) {
+    for name in unit.named_volumes().filter(|name| !spec.volumes.iter().any(|volume| volume.name == **name)) {
         let known = spec.volumes.iter().map(|volume| volume.name.as_str());
         let problem = Diagnostic::error(point(tree, "volumes"), format!("there is no volume `{name}`")).suggest(name, known);
         problems.0.push(if spec.volumes.is_empty() {

@@ -1,5 +1,6 @@
 //! The final summary of one run of sysbench, line by line: `key: value` under headings that changed with the versions.
 
+use crate::measure::parsers::constants::pattern;
 use crate::measure::parsers::number;
 use crate::model::metric::Unit;
 use regex::Regex;
@@ -40,10 +41,6 @@ static PERCENTILE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:approx\. +)?
 static MILLISECONDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+\.\d+)(ms|s)?$"));
 
 const MEBIBYTE: f64 = 1_048_576.0;
-
-fn pattern(text: &str) -> Regex {
-    Regex::new(text).expect("the pattern is constant")
-}
 
 impl Summary {
     pub(super) fn read(text: &str) -> Self {
