@@ -2,7 +2,7 @@
 
 use shakedown::engine::control::{Control, ControlError};
 use shakedown::measure::attest;
-use shakedown::measure::window::{Watched, Window};
+use shakedown::measure::window::{Helpers, Watched, Window};
 use shakedown::model::cgroup::CgroupLayout;
 use shakedown::model::spec::LimitsSpec;
 use std::fs;
@@ -65,7 +65,7 @@ fn limits_are_written_and_their_controllers_enabled_on_the_way() {
     }
     assert_eq!(get(&group, "cgroup.subtree_control"), "", "a group with processes may not have children with controllers");
     assert_eq!(control.entries(UNIT, &limits()), [group.join("cgroup.procs")]);
-    let rows = attest::read(&layout, "u", UNIT, &limits());
+    let rows = attest::limits::read(&layout, "u", UNIT, &limits());
     assert_eq!(rows.len(), 5);
     assert!(rows.iter().all(|row| row.found.is_some() && !row.differs()), "{rows:?}");
 }
@@ -103,7 +103,7 @@ fn differences_are_seen() {
         put(&group, file, text);
     }
     fs::remove_file(group.join("pids.max")).expect("remove");
-    let told: Vec<(String, Option<String>, bool)> = attest::read(&layout, "u", UNIT, &limits())
+    let told: Vec<(String, Option<String>, bool)> = attest::limits::read(&layout, "u", UNIT, &limits())
         .into_iter()
         .map(|row| (row.setting.clone(), row.found.clone(), row.differs()))
         .collect();
@@ -130,10 +130,11 @@ fn the_window_subtracts_what_was_counted_before() {
         cgroup: UNIT.into(),
         leaf: UNIT.into(),
         limits: LimitsSpec { cpus: quota, ..LimitsSpec::default() },
+        inside: None,
     };
     let observed = |quota| {
         put(&group, "cpu.stat", "usage_usec 1000\nnr_throttled 1\nthrottled_usec 100\n");
-        let window = Window::open(&layout, vec![watched(quota)]);
+        let window = Window::open(&layout, vec![watched(quota)], Helpers::default());
         put(&group, "cpu.stat", "usage_usec 2501000\nnr_throttled 9\nthrottled_usec 500100\n");
         let closed = window.close();
         closed.units[0].observations.iter().map(|seen| (seen.name.clone(), seen.value)).collect::<Vec<_>>()
@@ -147,8 +148,9 @@ fn the_window_subtracts_what_was_counted_before() {
 #[test]
 fn a_group_that_was_never_seen_gives_no_numbers() {
     let (_root, layout) = tree("cpu memory");
-    let watched = Watched { unit: "u".into(), cgroup: "shakedown/x".into(), leaf: "shakedown/x/leaf".into(), limits: limits() };
-    let closed = Window::open(&layout, vec![watched]).close();
+    let watched =
+        Watched { unit: "u".into(), cgroup: "shakedown/x".into(), leaf: "shakedown/x/leaf".into(), limits: limits(), inside: None };
+    let closed = Window::open(&layout, vec![watched], Helpers::default()).close();
     assert_eq!(closed.units[0].observations, []);
     assert!(closed.units[0].attested.len() == 5 && closed.units[0].attested.iter().all(|row| row.found.is_none()));
 }

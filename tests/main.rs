@@ -2,6 +2,7 @@
 
 mod alive;
 mod analyse;
+mod attest;
 mod cgroup_v2;
 mod charts;
 mod cli;

@@ -3,7 +3,7 @@
 use shakedown::engine::control::{self, Control};
 use shakedown::engine::native::NativeEngine;
 use shakedown::engine::{Created, Engine, EngineError, Exit, Output, UnitName};
-use shakedown::measure::window::{Closed, Watched, Window};
+use shakedown::measure::window::{Closed, Helpers, Watched, Window};
 use shakedown::model::spec::{FileSpec, LimitsSpec, Place, UnitSpec};
 use std::path::Path;
 
@@ -33,8 +33,14 @@ fn with_files(script: &str, files: &[(&str, &str)]) -> UnitSpec {
 pub async fn run(engine: &NativeEngine, name: &UnitName, spec: &UnitSpec) -> (Exit, Output, Closed) {
     let unit = engine.create(name, spec, None).await.expect("create");
     let layout = control::layout().expect("layout");
-    let watched = Watched { unit: name.unit.clone(), cgroup: unit.cgroup.clone(), leaf: unit.leaf.clone(), limits: spec.limits.clone() };
-    let window = Window::open(&layout, vec![watched]);
+    let watched = Watched {
+        unit: name.unit.clone(),
+        cgroup: unit.cgroup.clone(),
+        leaf: unit.leaf.clone(),
+        limits: spec.limits.clone(),
+        inside: None,
+    };
+    let window = Window::open(&layout, vec![watched], Helpers::default());
     engine.start(&unit).await.expect("start");
     engine.wait(&unit).await.expect("wait");
     let closed = window.close();
@@ -262,8 +268,9 @@ async fn a_group_that_vanishes_with_its_container_was_watched() {
     let leaf = format!("{cgroup}/leaf");
     control.weight_parent(&cgroup, limits.cpu_shares).expect("parent");
     // Beside it the same group without one of ours around it, as where the engine alone makes groups.
-    let watched = |cgroup: &str| Watched { unit: "a".into(), cgroup: cgroup.to_owned(), leaf: leaf.clone(), limits: limits.clone() };
-    let window = Window::open(&layout, vec![watched(&cgroup), watched(&leaf)]);
+    let watched =
+        |cgroup: &str| Watched { unit: "a".into(), cgroup: cgroup.to_owned(), leaf: leaf.clone(), limits: limits.clone(), inside: None };
+    let window = Window::open(&layout, vec![watched(&cgroup), watched(&leaf)], Helpers::default());
     control.create(&leaf, &limits).expect("leaf");
     let entries: Vec<String> = control.entries(&leaf, &limits).iter().map(|path| path.display().to_string()).collect();
     let script = format!("for f in {}; do echo 0 > $f; done; i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done", entries.join(" "));

@@ -3,7 +3,7 @@
 
 use shakedown::measure::parsers::dictionary;
 use shakedown::model::language::{ENGINE, EXPERIMENT, WORKLOAD};
-use shakedown::model::metric::{BUILTIN_METRICS, Better, MetricInfo};
+use shakedown::model::metric::{BUILTIN_METRICS, Better, MetricInfo, TRIAL_METRICS};
 use shakedown::model::shape::{Record, Support};
 use shakedown::{cli, manifest};
 use std::fmt::Write;
@@ -274,6 +274,7 @@ fn metrics_table() -> String {
         writeln!(table, "| `{}` | {} | {better} | {from} | {about} |", metric.name, metric.unit).expect("text");
     };
     BUILTIN_METRICS.iter().for_each(|metric| row("every workload", metric));
+    TRIAL_METRICS.iter().for_each(|metric| row("every trial", metric));
     dictionary().iter().for_each(|(parser, metric)| row(&format!("`parse: {parser}`"), metric));
     table
 }

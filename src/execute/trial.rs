@@ -6,7 +6,7 @@ use super::services::{self, Around, Service};
 use super::stage::{Instance, Stage};
 use super::{Shared, collect};
 use crate::engine::{Created, Engine, EngineError, Exit, Furniture, Image, Output, UnitName};
-use crate::measure::window::{Closed, Watched, Window};
+use crate::measure::window::{Closed, Helpers, Watched, Window};
 use crate::model::event::{Attested, UNATTESTED};
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
@@ -133,7 +133,7 @@ async fn phases(
         Some(watched(&service.spec.name, created, unit))
     });
     let watched = units.iter().filter_map(|unit| Some(watched(&unit.workload.name, unit.created.as_ref()?, &unit.workload.unit)));
-    let window = Window::open(&shared.job.layout, watched.chain(served).collect());
+    let window = Window::open(&shared.job.layout, watched.chain(served).collect(), Helpers::default());
     let started = join_all(units.iter_mut().map(|unit| start(unit, limits.start))).await;
     let waits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
@@ -214,7 +214,7 @@ async fn start(unit: &mut Unit<'_>, limit: Duration) -> Result<(), Failure> {
 }
 
 fn watched(name: &str, created: &Created, unit: &UnitSpec) -> Watched {
-    Watched { unit: name.to_owned(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.limits.clone() }
+    Watched { unit: name.to_owned(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.limits.clone(), inside: None }
 }
 
 /// Waits for one workload's exit; none when cancelled.

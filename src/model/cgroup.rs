@@ -1,5 +1,6 @@
 //! Where the kernel's control groups are: a pure reading of `/proc/self/mountinfo`, for version 1, version 2 and the hybrid.
 
+use super::mounts::MountTable;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -17,19 +18,14 @@ impl CgroupLayout {
     #[must_use]
     pub fn from_mountinfo(text: &str) -> Self {
         let mut layout = Self::default();
-        for line in text.lines() {
-            let Some((left, right)) = line.split_once(" - ") else { continue };
-            let Some(mount_point) = left.split(' ').nth(4) else { continue };
-            let mut right = right.split(' ');
-            let (Some(kind), Some(_source), options) = (right.next(), right.next(), right.next().unwrap_or("")) else { continue };
-            let mount_point = PathBuf::from(mount_point.replace("\\040", " "));
-            match kind {
-                "cgroup2" => layout.v2 = Some(mount_point),
+        for mount in MountTable::parse(text).mounts() {
+            match mount.kind.as_str() {
+                "cgroup2" => layout.v2 = Some(mount.target.clone()),
                 "cgroup" => {
-                    for option in options.split(',') {
+                    for option in &mount.options {
                         let controller = option.strip_prefix("name=").unwrap_or(option);
                         if !matches!(controller, "rw" | "ro" | "xattr" | "none" | "noprefix" | "clone_children") {
-                            layout.v1.insert(controller.to_owned(), mount_point.clone());
+                            layout.v1.insert(controller.to_owned(), mount.target.clone());
                         }
                     }
                 }

@@ -103,6 +103,22 @@ pub const BUILTIN_METRICS: &[MetricInfo] = &[
     },
 ];
 
+/// The metrics that a trial as a whole has without asking, whatever it runs.
+pub const TRIAL_METRICS: &[MetricInfo] = &[
+    MetricInfo {
+        name: "docker_proxy_cpu_seconds",
+        unit: "s",
+        better: Some(Better::Lower),
+        about: "CPU time over the window of the docker-proxy processes that serve the published ports of services (/proc/PID/stat, in ticks of 10 ms); 0 when they had nothing to do, absent without any, or when one of them ended meanwhile",
+    },
+    MetricInfo {
+        name: "engine_cpu_seconds",
+        unit: "s",
+        better: Some(Better::Lower),
+        about: "CPU time of the engine's own processes over the window: of a private daemon all that are in its cgroup (dockerd, containerd, shims, docker-proxy, fuse-overlayfs), of another one dockerd, containerd and the shims that were there all the time (/proc/PID/stat, in ticks of 10 ms); holds the starts of the workloads' containers; absent where its processes are not visible",
+    },
+];
+
 /// What a parser made of a tool's output.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Parsed {

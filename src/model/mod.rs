@@ -14,6 +14,7 @@ pub mod experiment;
 pub mod facts;
 pub mod language;
 pub mod metric;
+pub mod mounts;
 pub mod outcome;
 pub mod plan;
 pub mod private;

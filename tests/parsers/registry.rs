@@ -3,7 +3,7 @@
 use super::damage::TOOLS;
 use super::{fixture, fixtures, parse};
 use shakedown::measure::parsers::{PARSERS, check, dictionary, find, run};
-use shakedown::model::metric::BUILTIN_METRICS;
+use shakedown::model::metric::{BUILTIN_METRICS, TRIAL_METRICS};
 use shakedown::model::spec::ParseSpec;
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn names_are_unique_and_do_not_hide_the_built_in_metrics() {
     let unique: BTreeSet<(&str, &str)> = metrics.iter().map(|(parser, metric)| (*parser, metric.name)).collect();
     assert_eq!(unique.len(), metrics.len());
     for (parser, metric) in metrics {
-        assert!(BUILTIN_METRICS.iter().all(|builtin| builtin.name != metric.name), "{parser}: {}", metric.name);
+        assert!(BUILTIN_METRICS.iter().chain(TRIAL_METRICS).all(|builtin| builtin.name != metric.name), "{parser}: {}", metric.name);
         assert!(["s", "B", "1/s", "B/s", "1"].contains(&metric.unit), "{parser}: {}", metric.unit);
     }
 }

@@ -3,12 +3,18 @@
 //! CPU time and the memory peak are read from the cgroup around the unit, which is ours and outlives it. The quota's throttling
 //! counts in the limited cgroup only, which an engine removes at the exit: a thread re-reads one open file every 50 ms, and the
 //! last reading counts; so up to the last 50 ms of throttling are not seen. Limits are read back as soon as that cgroup is there,
-//! which the same thread looks for every 5 ms. Without a quota it ends with that; without any limit, or when the limited cgroup
-//! is our own, nothing runs in the window.
+//! and mounts and network namespace as soon as its first process is the unit's own, which the same thread looks for every 5 ms.
+//! Without a quota it ends with that; without anything asked for, or when the limited cgroup is our own, nothing runs in the window.
 
 mod counters;
+mod engine_cpu;
+mod inside;
 mod watch;
 
+pub use engine_cpu::{EngineProcesses, Helpers};
+pub use inside::Expected;
+
+use crate::measure::attest::proxies::ProxyCpu;
 use crate::model::cgroup::CgroupLayout;
 use crate::model::event::Attested;
 use crate::model::metric::{Observation, Unit};
@@ -26,6 +32,8 @@ pub struct Watched {
     pub leaf: String,
     /// What was asked for it.
     pub limits: LimitsSpec,
+    /// What must be seen of it from within; none looks at nothing.
+    pub inside: Option<Expected>,
 }
 
 /// What the kernel says of one unit.
@@ -35,7 +43,7 @@ pub struct Readings {
     pub unit: String,
     /// `cpu_seconds`, `throttled_seconds` (with a quota only) and `memory_peak`; what could not be read is absent.
     pub observations: Vec<Observation>,
-    /// The limits asked for, as they were last seen.
+    /// What was asked for, as it was last seen: limits, then mounts and network.
     pub attested: Vec<Attested>,
 }
 
@@ -44,6 +52,10 @@ pub struct Readings {
 pub struct Closed {
     /// One per unit, in the order given.
     pub units: Vec<Readings>,
+    /// Those of the trial as a whole: `docker_proxy_cpu_seconds`, `engine_cpu_seconds`; what could not be read is absent.
+    pub observations: Vec<Observation>,
+    /// CPU time of each docker-proxy, in the order given.
+    pub proxies: Vec<ProxyCpu>,
     /// CPU seconds that our watching took in the window; 0 when there was nothing to watch.
     pub watch_cpu_seconds: f64,
 }
@@ -53,17 +65,19 @@ pub struct Closed {
 pub struct Window {
     layout: CgroupLayout,
     cpu_ns: Vec<Option<u64>>,
+    helpers: engine_cpu::Begun,
     watch: Result<Watch, Vec<Leaf>>,
 }
 
 impl Window {
     /// Opens a window: right before the units are started.
     #[must_use]
-    pub fn open(layout: &CgroupLayout, units: Vec<Watched>) -> Self {
+    pub fn open(layout: &CgroupLayout, units: Vec<Watched>, helpers: Helpers) -> Self {
         let cpu_ns = units.iter().map(|unit| counters::cpu_ns(layout, &unit.cgroup)).collect();
         let mut leaves: Vec<Leaf> = units.into_iter().map(Leaf::new).collect();
         leaves.iter_mut().for_each(|leaf| leaf.first_look(layout));
-        Self { layout: layout.clone(), cpu_ns, watch: watch::start(layout, leaves) }
+        let helpers = engine_cpu::Begun::read(layout, helpers);
+        Self { layout: layout.clone(), cpu_ns, helpers, watch: watch::start(layout, leaves) }
     }
 
     /// Closes it: right after the last unit's exit, and before any is removed.
@@ -73,15 +87,18 @@ impl Window {
             Ok(watch) => watch.finish().unwrap_or_default(),
             Err(leaves) => (leaves, 0.0),
         };
+        let (observations, proxies) = self.helpers.end(&self.layout);
         leaves.iter_mut().for_each(|leaf| leaf.look(&self.layout));
-        let units = leaves.into_iter().zip(self.cpu_ns).map(|(leaf, before)| readings(&self.layout, leaf, before)).collect();
-        Closed { units, watch_cpu_seconds }
+        let namespaces: Vec<(String, u64)> = leaves.iter().filter_map(Leaf::namespace).collect();
+        let readings = |(leaf, before)| readings(&self.layout, leaf, before, &namespaces);
+        let units = leaves.into_iter().zip(self.cpu_ns).map(readings).collect();
+        Closed { units, observations, proxies, watch_cpu_seconds }
     }
 }
 
-fn readings(layout: &CgroupLayout, leaf: Leaf, before: Option<u64>) -> Readings {
+fn readings(layout: &CgroupLayout, leaf: Leaf, before: Option<u64>, namespaces: &[(String, u64)]) -> Readings {
     let throttled = leaf.throttled_seconds();
-    let (watched, attested) = leaf.into_parts();
+    let (watched, attested) = leaf.into_parts(namespaces);
     // A group that did not exist before has counted nothing before. Nothing runs in no time at all: a group that counted nothing
     // was not the unit's, as that of a daemon whose socket file only forwards to another machine.
     let cpu = counters::cpu_ns(layout, &watched.cgroup).and_then(|after| after.checked_sub(before.unwrap_or(0)).filter(|ns| *ns > 0));

@@ -2,6 +2,7 @@
 
 use super::Watched;
 use super::counters::Throttling;
+use super::inside::Inside;
 use crate::measure::attest;
 use crate::model::cgroup::CgroupLayout;
 use crate::model::event::Attested;
@@ -22,6 +23,7 @@ const KNOWN: Duration = Duration::from_millis(50);
 pub(super) struct Leaf {
     watched: Watched,
     attested: Vec<Attested>,
+    inside: Inside,
     throttling: Option<Throttling>,
     first_ns: u64,
     last_ns: Option<u64>,
@@ -33,7 +35,17 @@ pub(super) struct Leaf {
 
 impl Leaf {
     pub(super) fn new(watched: Watched) -> Self {
-        Self { watched, attested: Vec::new(), throttling: None, first_ns: 0, last_ns: None, outlives: false, gone: false, looks: 0 }
+        Self {
+            watched,
+            attested: Vec::new(),
+            inside: Inside::default(),
+            throttling: None,
+            first_ns: 0,
+            last_ns: None,
+            outlives: false,
+            gone: false,
+            looks: 0,
+        }
     }
 
     /// Has a first look before the unit starts: what was counted until then is not the unit's.
@@ -48,9 +60,10 @@ impl Leaf {
             return;
         }
         self.looks += 1;
+        self.inside.look(layout, &self.watched);
         let Watched { unit, leaf, limits, .. } = &self.watched;
-        if self.looks == 1 || !self.is_as_asked() {
-            let now = attest::read(layout, unit, leaf, limits);
+        if self.looks == 1 || !self.has_its_limits() {
+            let now = attest::limits::read(layout, unit, leaf, limits);
             // A group that is gone again does not unsay what was read.
             if self.attested.is_empty() || now.iter().any(|row| row.found.is_some()) {
                 self.attested = now;
@@ -70,8 +83,12 @@ impl Leaf {
     }
 
     /// Whether every limit was read and is what was asked. The group exists a moment before its limits are written.
-    fn is_as_asked(&self) -> bool {
+    fn has_its_limits(&self) -> bool {
         self.attested.iter().all(|row| row.found.is_some() && !row.differs())
+    }
+
+    fn is_as_asked(&self) -> bool {
+        self.has_its_limits() && self.inside.is_settled(&self.watched)
     }
 
     /// How long to wait for the next look; none when there is nothing more to see before the end.
@@ -89,8 +106,16 @@ impl Leaf {
         Some(self.last_ns?.checked_sub(self.first_ns)? as f64 / 1e9)
     }
 
-    pub(super) fn into_parts(self) -> (Watched, Vec<Attested>) {
-        (self.watched, self.attested)
+    /// The unit with its network namespace, once that was seen.
+    pub(super) fn namespace(&self) -> Option<(String, u64)> {
+        Some((self.watched.unit.clone(), self.inside.namespace()?))
+    }
+
+    /// The unit and what was read back of it; `namespaces` are those of the window's units.
+    pub(super) fn into_parts(self, namespaces: &[(String, u64)]) -> (Watched, Vec<Attested>) {
+        let mut attested = self.attested;
+        attested.extend(self.inside.into_rows(&self.watched, namespaces));
+        (self.watched, attested)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::cells::{Table, text};
 use super::columns;
-use crate::model::metric::{BUILTIN_METRICS, Better};
+use crate::model::metric::{BUILTIN_METRICS, Better, TRIAL_METRICS};
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, Results};
@@ -62,6 +62,9 @@ fn about<'a>(results: &'a Results, metric: &'a MetricColumn) -> &'a str {
     let declared = results.presentation.metrics.iter().find(|declared| declared.name == metric.name);
     let said = declared.and_then(|declared| declared.about.as_deref().or(declared.expr.as_deref()));
     let last = metric.name.rsplit('.').next().unwrap_or(&metric.name);
-    let built_in = || BUILTIN_METRICS.iter().find(|known| known.name == last).map(|known| known.about);
+    let built_in = || {
+        let of_trials = TRIAL_METRICS.iter().find(|known| known.name == metric.name);
+        of_trials.or_else(|| BUILTIN_METRICS.iter().find(|known| known.name == last)).map(|known| known.about)
+    };
     said.or_else(built_in).unwrap_or_default()
 }

@@ -1,7 +1,6 @@
-//! What was asked against what the kernel says: quota, shares, cpuset, memory and task limits of a cgroup.
+//! Limits of a cgroup: quota, shares, cpuset, memory and task limits.
 //!
-//! Asked and found are spelled alike, so that equal settings are equal texts: CPU lists without ranges of one, memory in whole
-//! pages, unlimited as `max`. Only what was asked for is read.
+//! CPU lists are spelled without ranges of one, memory in whole pages, unlimited as `max`.
 
 use crate::model::cgroup::{CgroupLayout, linear_weight_of_shares, weight_of_shares};
 use crate::model::cpus::CpuList;
