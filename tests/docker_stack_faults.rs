@@ -155,6 +155,8 @@ async fn a_command_s_end_is_known_or_an_error() {
     assert!(
         matches!(executed(cannot, r#"{"Running":false,"ExitCode":126}"#).await, Err(EngineError::NotStarted { program, .. }) if program == "prog")
     );
+    let stopped = Upgrade(b"\x01\0\0\0\0\0\0\x4aOCI runtime exec failed: exec failed: cannot exec in a stopped container\r\n");
+    assert!(matches!(executed(stopped, r#"{"Running":false,"ExitCode":126}"#).await, Err(EngineError::Call { .. })));
     assert!(executed(cannot, ENDED).await.is_ok(), "a program that writes these words has run");
     let early = Json(400, r#"{"message":"exec: \"prog\": executable file not found in $PATH"}"#);
     assert!(matches!(executed(early, ENDED).await, Err(EngineError::NotStarted { .. })));

@@ -35,7 +35,8 @@ pub(super) async fn exec(docker: &Docker, unit: &Created, command: &[String]) ->
     // By the time the runtime fails, the daemon has already promised a stream: it says so in it, and with a shell's codes.
     let told = String::from_utf8_lossy(&output.stdout.bytes);
     if matches!(code, 126 | 127) && told.starts_with("OCI runtime exec failed") {
-        return Err(not_started(&program, &told));
+        let reason = told.trim().to_owned();
+        return Err(if is_not_executable(&told) { not_started(&program, &told) } else { EngineError::Call { operation, reason } });
     }
     Ok(Executed { code, output })
 }
