@@ -157,18 +157,18 @@ impl Design {
 /// How long each phase may take.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhaseLimits {
-    /// All images of the plan, before the first trial.
+    /// Making one image ready, before the first trial.
     pub images: Duration,
     /// Starting all services of a trial until they are ready.
     #[serde(default = "services_limit", skip_serializing_if = "is_services_limit")]
     pub services: Duration,
-    /// Creating a trial's containers.
+    /// Creating one container or process, or a trial's networks and volumes.
     pub create: Duration,
-    /// Starting them.
+    /// Starting one of them.
     pub start: Duration,
-    /// Reading outputs.
+    /// Asking how one ended, or reading its output.
     pub collect: Duration,
-    /// Removing everything.
+    /// Removing one, or a trial's networks and volumes.
     pub teardown: Duration,
     /// How often a trial is tried in all, when the engine fails.
     pub attempts: u32,

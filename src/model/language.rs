@@ -38,7 +38,7 @@ pub static ENGINE: Record = Record {
     name: "an engine",
     one_of: &[],
     fields: &[
-        Field::new("host", Shape::Text, "address of a daemon: unix://, tcp://"),
+        Field::new("host", Shape::Text, "address of a daemon that runs already: unix://, tcp://"),
         Field::new("storage_driver", Shape::Text, "storage driver of a private daemon (overlay2)"),
         Field::new("userland_proxy", Shape::Bool, "whether a private daemon uses docker-proxy (true)"),
         Field::new("iptables", Shape::Bool, "whether a private daemon writes packet filter rules (true)"),
@@ -47,8 +47,8 @@ pub static ENGINE: Record = Record {
             Shape::Either(&[Shape::Word(FILESYSTEMS), Shape::Record(&BACKING)]),
             "file system under a private daemon's data root (ext4; btrfs for the btrfs driver)",
         ),
-        Field::new("binary", Shape::Text, "another dockerd"),
-        Field::new("daemon", Shape::Named(&Shape::Any), "any daemon.json key of a private daemon"),
+        Field::new("binary", Shape::Text, "path of another dockerd than that in PATH"),
+        Field::new("daemon", Shape::Named(&Shape::Any), "other keys of a private daemon's daemon.json"),
         Field::later("swarm", "a swarm manager"),
     ],
 };
@@ -83,7 +83,11 @@ static UNIT: [Field; 36] = [
     Field::new("cpuset", Shape::CpuList, "CPUs that may be used"),
     Field::new("mem_limit", Shape::Size, "memory limit"),
     Field::new("pids_limit", Shape::Integer(1, 4_194_304), "largest number of tasks"),
-    Field::new("network_mode", Shape::Text, "bridge, host, none, service:NAME or container:NAME"),
+    Field::new(
+        "network_mode",
+        Shape::Text,
+        "bridge, host, none, service:NAME (the namespace of a service) or container:NAME (of any container of the engine)",
+    ),
     Field::new("networks", TEXTS, "networks of the trial to join"),
     Field::new("ports", Shape::List(&Shape::Either(&[Shape::Text, Shape::Record(&PORT)])), "published ports: [[ADDRESS:]HOST:]PORT[/udp]"),
     Field::new(
@@ -237,8 +241,12 @@ pub static VOLUME: Record = Record {
     one_of: &[],
     fields: &[
         Field::new("tmpfs", Shape::Size, "in memory, of this size at most"),
-        Field::new("keep", Shape::Bool, "whether the trials of a run share it"),
-        Field::new("from", Shape::Text, "folder whose content a fresh volume begins with"),
+        Field::new("keep", Shape::Bool, "whether trials share it: those of a run, on a private engine those of one start; not with tmpfs"),
+        Field::new(
+            "from",
+            Shape::Text,
+            "folder whose content a fresh volume begins with; for host processes only, containers take `files` with `source`",
+        ),
     ],
 };
 
@@ -315,12 +323,12 @@ pub static LIMITS: Record = Record {
     name: "limits",
     one_of: &[],
     fields: &[
-        Field::new("images", Shape::Duration, "all images (10m)"),
+        Field::new("images", Shape::Duration, "making one image ready (10m)"),
         Field::new("services", Shape::Duration, "starting all services until they are ready (5m)"),
-        Field::new("create", Shape::Duration, "creating a trial's containers (2m)"),
-        Field::new("start", Shape::Duration, "starting them (2m)"),
-        Field::new("collect", Shape::Duration, "reading outputs (2m)"),
-        Field::new("teardown", Shape::Duration, "removing everything (2m)"),
+        Field::new("create", Shape::Duration, "creating one container or process, or a trial's networks and volumes (2m)"),
+        Field::new("start", Shape::Duration, "starting one (2m)"),
+        Field::new("collect", Shape::Duration, "asking how one ended, or reading its output (2m)"),
+        Field::new("teardown", Shape::Duration, "removing one, or a trial's networks and volumes (2m)"),
         Field::new("attempts", Shape::Integer(1, 10), "tries of a trial when the engine fails (2)"),
     ],
 };

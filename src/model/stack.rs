@@ -35,10 +35,10 @@ pub struct VolumeSpec {
     /// In memory, of so many bytes at most, instead of below the engine's data root.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tmpfs_bytes: Option<u64>,
-    /// Whether all trials of a run share it; else each gets a fresh one.
+    /// Whether trials share it (those of a run, on a private engine those of one start); else each gets a fresh one.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub keep: bool,
-    /// A folder whose content a fresh volume begins with, relative to the manifest.
+    /// A folder whose content a fresh volume begins with, relative to the manifest; for volumes of host processes only.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<PathBuf>,
 }
