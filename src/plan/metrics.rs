@@ -6,16 +6,21 @@ use super::variants::Binder;
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
 use crate::model::experiment::{Experiment, MetricDecl, Problems};
-use crate::model::metric::{BUILTIN_METRICS, Better, MetricInfo, Unit};
+use crate::model::metric::{BUILTIN_METRICS, Better, MetricInfo, TRIAL_METRICS, Unit};
 use crate::model::plan::Variant;
 use crate::model::spec::{ParseSpec, TrialSpec};
+use crate::model::stack::ServiceSpec;
 use crate::model::tree::Span;
 use std::collections::BTreeSet;
 
 /// Beyond this many variants only the first one's parsers are asked: a matrix of that size is planned, not run.
 const SAMPLED: usize = 10_000;
 
-/// Every metric that trials of `spec` may yield, in order: the parsers' first, then the built-in ones.
+/// The built-in metric that a service has not: it does not end.
+const WALL: &str = "wall";
+
+/// Every metric that trials of `spec` may yield, in order: the parsers' first, then the built-in ones, then those of services and of the
+/// trial as a whole.
 #[must_use]
 pub fn dictionary(spec: &TrialSpec, catalog: &Catalog) -> Vec<MetricDecl> {
     let several = spec.workloads.len() > 1;
@@ -29,9 +34,26 @@ pub fn dictionary(spec: &TrialSpec, catalog: &Catalog) -> Vec<MetricDecl> {
             found.push(metric);
         }
     }
+    for service in &spec.services {
+        let counted = BUILTIN_METRICS.iter().filter(|metric| metric.name != WALL).map(known);
+        found.extend(counted.map(|metric| MetricDecl { name: format!("{}.{}", service.name, metric.name), ..metric }));
+    }
+    found.extend(TRIAL_METRICS.iter().filter(|metric| is_possible(metric, spec)).map(known));
     let mut seen = BTreeSet::new();
     found.retain(|metric| seen.insert(metric.name.clone()));
     found
+}
+
+/// Whether a trial can have a metric of its own: there are ports to serve, or a daemon whose processes are known.
+fn is_possible(metric: &MetricInfo, spec: &TrialSpec) -> bool {
+    match metric.name {
+        "docker_proxy_cpu_seconds" => spec.services.iter().any(publishes),
+        _ => spec.engine.private.is_some(),
+    }
+}
+
+fn publishes(service: &ServiceSpec) -> bool {
+    !service.unit.container.ports.is_empty()
 }
 
 fn of_parser(parse: &ParseSpec, catalog: &Catalog) -> Vec<MetricDecl> {
@@ -79,16 +101,19 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut scope: BTreeSet<String> = experiment.factors.iter().map(|f| f.name.to_string()).collect();
     scope.insert("host".to_owned());
-    let mut parsers: Option<Vec<Vec<ParseSpec>>> = None;
+    let mut before = None;
     for variant in variants {
         let Ok(resolved) = binder.resolve(&variant.levels) else { continue };
         scope.extend(resolved.names.keys().cloned());
-        let current: Vec<Vec<ParseSpec>> = resolved.spec.workloads.iter().map(|w| w.parse.clone()).collect();
-        if parsers.as_ref() != Some(&current) {
-            names.extend(dictionary(&resolved.spec, binder.catalog()).into_iter().map(|metric| metric.name));
-            parsers = Some(current);
+        let spec = &resolved.spec;
+        let parsers: Vec<Vec<ParseSpec>> = spec.workloads.iter().map(|w| w.parse.clone()).collect();
+        let services: Vec<(String, bool)> = spec.services.iter().map(|service| (service.name.clone(), publishes(service))).collect();
+        let current = Some((parsers, services, spec.engine.private.is_some()));
+        if before != current {
+            names.extend(dictionary(spec, binder.catalog()).into_iter().map(|metric| metric.name));
+            before = current;
         }
-        if variants.len() > SAMPLED && parsers.is_some() {
+        if variants.len() > SAMPLED && before.is_some() {
             break;
         }
     }
@@ -111,7 +136,7 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
             None if !names.contains(&metric.name) => {
                 let known = names.iter().map(String::as_str);
                 problems.push(
-                    Diagnostic::error(metric.span, format!("no parser yields a metric `{}`", metric.name)).suggest(&metric.name, known),
+                    Diagnostic::error(metric.span, format!("nothing here yields a metric `{}`", metric.name)).suggest(&metric.name, known),
                 );
             }
             None if metric.unit.is_some() => {
