@@ -310,7 +310,11 @@ pub static DESIGN: Record = Record {
     fields: &[
         Field::new("blocks", Shape::Integer(1, 100_000), "complete passes over all variants (10)"),
         Field::new("seed", Shape::Integer(0, MAX), "seed of the order"),
-        Field::new("engine_starts", Shape::Integer(1, 100_000), "how often each private engine is started over a run (once per block)"),
+        Field::new(
+            "engine_starts",
+            Shape::Integer(1, 100_000),
+            "how often each private engine is started over a run (where engines are compared once per block, else once)",
+        ),
         Field::new("min_effect", Shape::Percent, "smallest effect of interest (1%)"),
         Field::new("margin", Shape::Percent, "margin of equivalence (3%)"),
         Field::new("min_window", Shape::Duration, "shortest window that is not flagged as too short (1s)"),

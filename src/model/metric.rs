@@ -115,7 +115,7 @@ pub const TRIAL_METRICS: &[MetricInfo] = &[
         name: "engine_cpu_seconds",
         unit: "s",
         better: Some(Better::Lower),
-        about: "CPU time of the engine's own processes over the window: of a private daemon all that are in its cgroup (dockerd, containerd, shims, docker-proxy, fuse-overlayfs), of another one dockerd, containerd and the shims that were there all the time (/proc/PID/stat, in ticks of 10 ms); holds the starts of the workloads' containers; absent where its processes are not visible",
+        about: "CPU time over the window of a private daemon's own processes: all that are in its cgroup (dockerd, containerd, shims, docker-proxy, fuse-overlayfs); holds the starts of the workloads' containers; absent for a daemon that runs anyway",
     },
 ];
 
