@@ -19,23 +19,36 @@
 //!    [`model::experiment::Experiment`], or every problem at once.
 //! 2. [`plan`] multiplies the levels into variants, merges their patches, binds templates, resolves each variant to a typed
 //!    [`model::spec::TrialSpec`] (its identity), compares with history and orders the trials into a [`model::plan::Plan`].
-//! 3. [`execute`] walks the plan over an [`engine::Engine`], with [`measure`] reading the kernel's counters around the window,
-//!    and hands every row to [`record`] before anyone sees it.
+//! 3. [`execute`] asks every [`engine::Engine`] of the plan whether it can run it (preflight), makes the images ready and walks the
+//!    trials: the engine is brought up when it is a private one, networks and volumes are made, services rise until they are ready,
+//!    then the workloads run in the window. [`measure`] reads the kernel's counters around it and, in `attest`, what the kernel
+//!    says of the settings. Every row is in [`record`] before anyone sees it.
 //! 4. [`record`] loads what was written into [`model::results::Results`]; [`analyse`] makes estimates, effects and verdicts of
 //!    them; [`report`] turns both into bytes. No clock, no host and no engine takes part, so the same record gives the same bytes
 //!    (one exception: characters that the embedded font lacks are drawn with a font of the system).
 //!
 //! # Where to add a thing
 //!
-//! - a key of the manifest: a line in [`model::language`], and where its value is resolved in [`plan`];
+//! - a key of the manifest: a line in [`model::language`], where its value is resolved in `plan/resolve`, and `DOCS=rewrite` for its
+//!   line in docs/manifest.md;
 //! - a parser: a file in [`measure::parsers`], a line in its `PARSERS`, and fixtures;
 //! - an engine: a folder in [`engine`] that passes `tests/engine_conformance.rs`, and a line in `cli/engines.rs`;
-//! - a chart: a file in [`report::charts`], and a line in `report/gallery.rs`;
+//! - a setting of private daemons: a field of [`model::private::PrivateSpec`], resolved in `plan/resolve/engine.rs`; what the daemon is
+//!   told in `engine/dockerd/settings.rs`, what this host can give in `possible.rs`, how the data root is mounted in `command.rs`;
+//! - a setting of units: a field of [`model::spec::UnitSpec`] and, in each engine, what it makes of it and what it refuses (`support`);
+//! - a way to tell that a service is ready: [`model::stack::Probe`], and a file in `execute/probe`; what is done with services around
+//!   that is in `execute/services.rs`;
+//! - a name that is known only while a trial runs: [`model::symbol`], and its value in `execute/names.rs`;
+//! - something read back: a file in [`measure::attest`] that turns texts of the kernel into rows, and where it is asked for in
+//!   `execute/sight.rs`;
+//! - something that `doctor` tells: what is read of the host in `measure/doctor/sight.rs`, and the finding in the file of its area;
+//! - a chart: a file in [`report::charts`], and a line in `report/gallery/mod.rs`;
 //! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;
 //! - a command: a file in [`cli`].
 //!
 //! Each module owns its error enum; there is no central one. One owner per dependency: see `tests/layers.rs`. What users must know
-//! stands in README.md and METHODOLOGY.md, of which `tests/readme.rs` runs the commands and generates the table of metrics.
+//! stands in README.md, METHODOLOGY.md and docs/manifest.md: `tests/readme.rs` runs their commands, checks their manifests, and
+//! generates the table of metrics and that of the manifest's keys.
 
 pub mod analyse;
 pub mod cli;
