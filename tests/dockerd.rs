@@ -203,6 +203,27 @@ async fn what_a_daemon_refuses_is_explained_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_driver_that_fails_only_with_a_container_is_found_out() {
+    // A dockerd with a fuse-overlayfs of its own beside it, which can do nothing.
+    let Some(dockerd) = ["/usr/sbin/dockerd", "/usr/bin/dockerd"].into_iter().find(|path| Path::new(path).exists()) else {
+        return eprintln!("skipped: there is no dockerd");
+    };
+    let folder = tempfile::tempdir().expect("folder");
+    std::os::unix::fs::symlink(dockerd, folder.path().join("dockerd")).expect("link");
+    let useless = folder.path().join("fuse-overlayfs");
+    std::fs::write(&useless, "#!/bin/sh\necho no luck >&2\nexit 1\n").expect("write");
+    std::fs::set_permissions(&useless, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+    let binary = Some(folder.path().join("dockerd").display().to_string());
+    let Some(bench) = Bench::new("n", PrivateSpec { binary, ..spec("fuse-overlayfs", Filesystem::Tmpfs) }).await else { return };
+    let error = bench.private.up(&bench.run).await.expect_err("useless");
+    let EngineError::Unsupported { what } = &error else { panic!("{error}") };
+    for expected in ["`storage_driver: fuse-overlayfs` on tmpfs", "no container runs on it", "no luck", "available here"] {
+        assert!(what.contains(expected), "{expected}: {what}");
+    }
+    bench.ends_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn daemons_that_differ_in_the_network_share_images_and_stand_side_by_side() {
     let Some(bench) = Bench::new("s", spec("overlay2", Filesystem::Xfs)).await else { return };
     bench.up().await;

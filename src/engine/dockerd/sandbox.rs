@@ -23,6 +23,8 @@ const READY: Duration = Duration::from_secs(60);
 const PAUSE: Duration = Duration::from_millis(10);
 /// How long it may take to stop when it is told to; with a containerd of its own it polls once a second.
 const STOP: Duration = Duration::from_secs(30);
+/// Bytes that must be free for a data root that may grow to them or more.
+const LEAST_ROOM: u64 = 1 << 30;
 /// How long the end of a daemon may take to be noticed after a call to it has failed.
 const NOTICE: Duration = Duration::from_millis(500);
 
@@ -235,6 +237,7 @@ fn prepare(spec: &PrivateSpec, place: &Place, daemons: &Daemons) -> Result<Optio
         return Ok(None);
     }
     make(Path::new(place::DISKS), 0o700)?;
+    room(Path::new(place::DISKS), spec.backing.bytes)?;
     if let Some(images) = daemons.plant(spec, place)? {
         return Ok(Some(images));
     }
@@ -242,6 +245,17 @@ fn prepare(spec: &PrivateSpec, place: &Place, daemons: &Daemons) -> Result<Optio
     let program = tools::find(maker).ok_or_else(|| EngineError::Unsupported { what: tools::missing(maker) })?;
     disk::make(&place.disk(), &spec.backing, &program)?;
     Ok(None)
+}
+
+/// Refuses a disk that is nearly full: the file system inside would meet its end in the middle of a trial, as an error of the disk.
+fn room(folder: &Path, bytes: u64) -> Result<(), EngineError> {
+    let found = rustix::fs::statvfs(folder).map_err(|error| failed(format!("look at {}", folder.display()), error))?;
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    if free >= bytes.min(LEAST_ROOM) {
+        return Ok(());
+    }
+    let (free, least) = (free >> 20, bytes.min(LEAST_ROOM) >> 20);
+    Err(failed("make a data root", format!("the disk below {} has {free} MiB left, and needs {least}", folder.display())))
 }
 
 /// What a person finds who wonders what a folder of ours is.
@@ -287,6 +301,14 @@ mod tests {
         assert_eq!(filesystem_at(mounts, Path::new("/run/shakedown/r-0/data")), Some("tmpfs"));
         assert_eq!(filesystem_at(mounts, Path::new("/")), Some("ext4"));
         assert_eq!(filesystem_at(mounts, Path::new("/run")), None);
+    }
+
+    #[test]
+    fn a_disk_without_room_is_refused() {
+        // Where nothing is ever written: it has no room at all.
+        let error = room(Path::new("/proc"), 5 << 30).expect_err("no room").to_string();
+        assert_eq!(error, "make a data root: the disk below /proc has 0 MiB left, and needs 1024");
+        room(Path::new("/proc"), 0).expect("nothing is enough for nothing");
     }
 
     #[test]
