@@ -12,6 +12,7 @@ mod command;
 mod daemons;
 mod disk;
 mod ending;
+mod files;
 mod place;
 mod possible;
 mod private;
