@@ -272,6 +272,31 @@ async fn images_that_it_cannot_make_itself_come_from_the_daemon_that_docker_woul
     bench.ends_clean().await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn swept_with_its_own_run_it_comes_up_again_with_its_images() {
+    let Some(bench) = Bench::new("w", spec("overlay2", Filesystem::Xfs)).await else { return };
+    bench.up().await;
+    let image = bench.busybox().await;
+    bench.private.down().await.expect("down");
+    bench.up().await;
+    let living = bench.private.own_group().expect("up");
+    // Nobody else sweeps while this lives, and everybody else is spared.
+    let alive = shakedown::record::alive_runs();
+    let told = bench.private.sweep(&alive.runs).await.expect("sweep");
+    assert!(!told.iter().any(|what| what.contains(&bench.run)), "who lives is spared: {told:?}");
+    assert_eq!(bench.private.own_group(), Some(living));
+    let spared: Vec<String> = alive.runs.iter().filter(|run| **run != bench.run).cloned().collect();
+    let told = bench.private.sweep(&spared).await.expect("sweep").join("\n");
+    drop(alive);
+    for expected in [format!("(overlay2 on xfs) of run `{}`", bench.run), format!("{}-seed-0.img", bench.run)] {
+        assert!(told.contains(&expected), "{expected}: {told}");
+    }
+    assert!(bench.private.namespace().is_none(), "it is down");
+    bench.up().await;
+    assert_eq!(bench.run(&image, &[BUSYBOX, "echo", "back"]).await, "back\n");
+    bench.ends_clean().await;
+}
+
 /// Says in the environment of a helper process which run it holds a daemon up for.
 const HOLD: &str = "SHAKEDOWN_TEST_HOLD_DAEMON";
 

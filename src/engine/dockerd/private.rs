@@ -48,7 +48,7 @@ impl Private {
     /// host once.
     #[must_use]
     pub fn impossible(&self) -> Vec<String> {
-        self.impossible.get_or_init(|| Host::this(Some(self.version())).impossible(&self.spec)).clone()
+        self.impossible.get_or_init(|| Host::this(Some(self.version()), tools::search_path(&self.spec)).impossible(&self.spec)).clone()
     }
 
     fn version(&self) -> &str {
