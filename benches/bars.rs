@@ -10,13 +10,14 @@ mod bars {
     pub mod native;
     pub mod peers;
     pub mod planning;
+    pub mod private;
     pub mod record;
     pub mod scene;
     pub mod table;
 }
 
 use bars::table::Table;
-use bars::{container, native, peers, planning, record};
+use bars::{container, native, peers, planning, private, record};
 use std::process::ExitCode;
 
 /// What may be missing on a machine is told by each part itself; a part that fails does not stop the others.
@@ -26,6 +27,7 @@ const PARTS: &[Part] = &[
     ("plan", planning::measure),
     ("native", native::measure),
     ("container", container::measure),
+    ("private", private::measure),
     ("peers", peers::measure),
     ("report", record::measure),
 ];

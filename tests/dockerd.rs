@@ -203,6 +203,27 @@ async fn what_a_daemon_refuses_is_explained_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_driver_that_fails_only_with_a_container_is_found_out() {
+    // A dockerd with a fuse-overlayfs of its own beside it, which can do nothing.
+    let Some(dockerd) = ["/usr/sbin/dockerd", "/usr/bin/dockerd"].into_iter().find(|path| Path::new(path).exists()) else {
+        return eprintln!("skipped: there is no dockerd");
+    };
+    let folder = tempfile::tempdir().expect("folder");
+    std::os::unix::fs::symlink(dockerd, folder.path().join("dockerd")).expect("link");
+    let useless = folder.path().join("fuse-overlayfs");
+    std::fs::write(&useless, "#!/bin/sh\necho no luck >&2\nexit 1\n").expect("write");
+    std::fs::set_permissions(&useless, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("mode");
+    let binary = Some(folder.path().join("dockerd").display().to_string());
+    let Some(bench) = Bench::new("n", PrivateSpec { binary, ..spec("fuse-overlayfs", Filesystem::Tmpfs) }).await else { return };
+    let error = bench.private.up(&bench.run).await.expect_err("useless");
+    let EngineError::Unsupported { what } = &error else { panic!("{error}") };
+    for expected in ["`storage_driver: fuse-overlayfs` on tmpfs", "no container runs on it", "no luck", "available here"] {
+        assert!(what.contains(expected), "{expected}: {what}");
+    }
+    bench.ends_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn daemons_that_differ_in_the_network_share_images_and_stand_side_by_side() {
     let Some(bench) = Bench::new("s", spec("overlay2", Filesystem::Xfs)).await else { return };
     bench.up().await;
@@ -248,6 +269,31 @@ async fn images_that_it_cannot_make_itself_come_from_the_daemon_that_docker_woul
     assert_eq!(bench.run(&image, &[&own.display().to_string(), "echo", "moved"]).await, "moved\n");
     let absent = bench.private.image(&ImageSpec::Reference("..".into()), Path::new("/")).await.expect_err("no such image");
     assert!(matches!(&absent, EngineError::Image { .. }), "{absent}");
+    bench.ends_clean().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn swept_with_its_own_run_it_comes_up_again_with_its_images() {
+    let Some(bench) = Bench::new("w", spec("overlay2", Filesystem::Xfs)).await else { return };
+    bench.up().await;
+    let image = bench.busybox().await;
+    bench.private.down().await.expect("down");
+    bench.up().await;
+    let living = bench.private.own_group().expect("up");
+    // Nobody else sweeps while this lives, and everybody else is spared.
+    let alive = shakedown::record::alive_runs();
+    let told = bench.private.sweep(&alive.runs).await.expect("sweep");
+    assert!(!told.iter().any(|what| what.contains(&bench.run)), "who lives is spared: {told:?}");
+    assert_eq!(bench.private.own_group(), Some(living));
+    let spared: Vec<String> = alive.runs.iter().filter(|run| **run != bench.run).cloned().collect();
+    let told = bench.private.sweep(&spared).await.expect("sweep").join("\n");
+    drop(alive);
+    for expected in [format!("(overlay2 on xfs) of run `{}`", bench.run), format!("{}-seed-0.img", bench.run)] {
+        assert!(told.contains(&expected), "{expected}: {told}");
+    }
+    assert!(bench.private.namespace().is_none(), "it is down");
+    bench.up().await;
+    assert_eq!(bench.run(&image, &[BUSYBOX, "echo", "back"]).await, "back\n");
     bench.ends_clean().await;
 }
 

@@ -3,9 +3,9 @@
 //! Others use the host at the same time: what comes and goes with every container of theirs is left out, and of our own things only
 //! those count whose run begins with the tag that the caller gives.
 
-use shakedown::engine::control;
 use shakedown::engine::dockerd::{DISKS, RUN};
-use std::collections::BTreeMap;
+use shakedown::engine::{LABEL_RUN, control};
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -30,7 +30,7 @@ impl Snapshot {
         things.insert("loop devices", loops(tag));
         things.insert("control groups", groups(tag));
         things.insert("folders", [RUN, DISKS].into_iter().flat_map(|folder| names(Path::new(folder), tag)).collect());
-        things.insert("docker", docker().await);
+        things.insert("docker", docker(tag).await);
         things.values_mut().for_each(|list: &mut Vec<String>| list.sort());
         Self { tag: tag.to_owned(), things }
     }
@@ -113,34 +113,40 @@ fn names(folder: &Path, tag: &str) -> Vec<String> {
     entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(tag)).map(|entry| entry.path().display().to_string()).collect()
 }
 
-/// The user's daemon: its process, and what is on it that is not ours; empty where there is none.
-async fn docker() -> Vec<String> {
+/// The user's daemon: its process, and what is on it; empty where there is none. Of what bears our name only the caller's counts:
+/// other tests have theirs there at the same time.
+async fn docker(tag: &str) -> Vec<String> {
     let Ok(client) = bollard::Docker::connect_with_defaults() else { return Vec::new() };
-    let mut found = Vec::new();
     let pid = std::fs::read_to_string("/run/docker.pid").unwrap_or_default();
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)).unwrap_or_default().to_owned();
-    found.push(format!("process {} started at {started}", pid.trim()));
-    let foreign = |labels: &Option<std::collections::HashMap<String, String>>| {
-        labels.as_ref().is_none_or(|labels| !labels.keys().any(|label| label.starts_with("shakedown.")))
+    let mut found = vec![format!("process {} started at {started}", pid.trim())];
+    let counts = |name: &str, labels: &Option<HashMap<String, String>>| {
+        let run = labels.as_ref().and_then(|labels| labels.get(LABEL_RUN));
+        run.map_or(!name.contains("shakedown"), |run| run.starts_with(tag))
+    };
+    let mut note = |kind: &str, name: String, labels: &Option<HashMap<String, String>>| {
+        if counts(&name, labels) {
+            found.push(format!("{kind} {name}"));
+        }
     };
     let all = bollard::query_parameters::ListContainersOptionsBuilder::default().all(true).build();
-    let containers = client.list_containers(Some(all)).await.unwrap_or_default();
-    found.extend(containers.into_iter().filter(|one| foreign(&one.labels)).map(|one| format!("container {:?}", one.names)));
-    let networks = client.list_networks(None::<bollard::query_parameters::ListNetworksOptions>).await.unwrap_or_default();
-    found.extend(networks.into_iter().filter(|one| foreign(&one.labels)).map(|one| format!("network {:?}", one.name)));
-    let volumes = client
-        .list_volumes(None::<bollard::query_parameters::ListVolumesOptions>)
-        .await
-        .ok()
-        .and_then(|list| list.volumes)
-        .unwrap_or_default();
-    found.extend(volumes.into_iter().filter(|one| foreign(&Some(one.labels.clone()))).map(|one| format!("volume {}", one.name)));
-    let images = client.list_images(None::<bollard::query_parameters::ListImagesOptions>).await.unwrap_or_default();
-    let ours = |tags: &[String]| tags.iter().any(|tag| tag.starts_with("shakedown-"));
-    found.extend(
-        images.into_iter().filter(|one| !one.repo_tags.is_empty() && !ours(&one.repo_tags)).map(|one| format!("image {:?}", one.repo_tags)),
-    );
+    for container in client.list_containers(Some(all)).await.unwrap_or_default() {
+        note("container", container.names.unwrap_or_default().join(" "), &container.labels);
+    }
+    for network in client.list_networks(None::<bollard::query_parameters::ListNetworksOptions>).await.unwrap_or_default() {
+        note("network", network.name.unwrap_or_default(), &network.labels);
+    }
+    let volumes = client.list_volumes(None::<bollard::query_parameters::ListVolumesOptions>).await;
+    for volume in volumes.ok().and_then(|list| list.volumes).unwrap_or_default() {
+        note("volume", volume.name, &Some(volume.labels));
+    }
+    for image in client.list_images(None::<bollard::query_parameters::ListImagesOptions>).await.unwrap_or_default() {
+        // One without a name may be in the making.
+        if !image.repo_tags.is_empty() {
+            note("image", image.repo_tags.join(" "), &None);
+        }
+    }
     found
 }
 

@@ -17,7 +17,15 @@ impl Http {
     pub fn connect() -> Result<Self, String> {
         let host = std::env::var("DOCKER_HOST").unwrap_or_default();
         let path = if host.is_empty() { "/var/run/docker.sock" } else { host.strip_prefix("unix://").ok_or("DOCKER_HOST is no socket")? };
-        let stream = UnixStream::connect(path).map_err(|error| format!("{path}: {error}"))?;
+        Self::at(std::path::Path::new(path))
+    }
+
+    /// Connects to a socket.
+    ///
+    /// # Errors
+    /// When nobody answers there.
+    pub fn at(path: &std::path::Path) -> Result<Self, String> {
+        let stream = UnixStream::connect(path).map_err(|error| format!("{}: {error}", path.display()))?;
         stream.set_read_timeout(Some(Duration::from_secs(60))).map_err(|error| error.to_string())?;
         Ok(Self { stream: BufReader::new(stream) })
     }

@@ -4,7 +4,7 @@ use super::{engines::Engines, exit, talk};
 use crate::execute::EngineSource;
 use crate::model::spec::EngineSpec;
 
-/// Remove what dead runs left: containers, networks, cgroups and processes with our label.
+/// Remove what dead runs left: containers, networks, private daemons, cgroups and processes with our label.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// Address of the engine; without it the daemon that docker would use.

@@ -109,7 +109,7 @@ impl Observer for Show {
             }
             Event::ImageReady { image, digest, seconds } => {
                 let digest = digest.strip_prefix("sha256:").unwrap_or(digest);
-                self.say(&format!("image: {image} -> {} ({seconds:.1} s)", digest.get(..12).unwrap_or(digest)));
+                self.say(&format!("image: {} -> {} ({seconds:.1} s)", short(image), digest.get(..12).unwrap_or(digest)));
             }
             Event::TrialStarted { .. } => {
                 if let Form::Bar(bar) = &self.form {
@@ -129,4 +129,15 @@ impl Observer for Show {
             Event::Presented(_) => {}
         }
     }
+}
+
+/// The beginning of what an image was asked for: a pack may name many files.
+fn short(image: &str) -> String {
+    const MOST: usize = 60;
+    if image.chars().count() <= MOST {
+        return image.to_owned();
+    }
+    let kept: String = image.chars().take(MOST).collect();
+    let whole = kept.rsplit_once(' ').map_or(kept.as_str(), |(whole, _)| whole);
+    format!("{whole} ...")
 }

@@ -134,14 +134,9 @@ impl<E: Engine> Engine for Grouped<E> {
         Box::pin(async move {
             let mut removed = self.inner.sweep(alive).await?;
             let (control, alive) = (self.control.clone(), alive.to_vec());
-            let groups = tokio::task::spawn_blocking(move || {
-                let groups = control.sweep(super::control::TOP, &alive)?;
-                let daemons = super::dockerd::sweep_host(&alive)?;
-                Ok::<_, EngineError>(groups.into_iter().map(|path| format!("control group {path}")).chain(daemons).collect::<Vec<_>>())
-            })
-            .await;
+            let groups = tokio::task::spawn_blocking(move || control.sweep(super::control::TOP, &alive)).await;
             match groups {
-                Ok(groups) => removed.extend(groups?),
+                Ok(groups) => removed.extend(groups?.into_iter().map(|path| format!("control group {path}"))),
                 Err(error) => return Err(EngineError::Call { operation: "control groups".to_owned(), reason: error.to_string() }),
             }
             Ok(removed)

@@ -121,7 +121,7 @@ impl Ports {
         sight: Option<&Sight>,
         namespace: Option<Arc<Namespace>>,
         closed: &Closed,
-        targets: &[String],
+        targets: &[Target],
         names: &Names<'_>,
     ) -> Vec<Attested> {
         let Some(sight) = sight.filter(|_| !self.ports.is_empty()) else { return Vec::new() };
@@ -148,19 +148,39 @@ impl Ports {
     }
 }
 
+/// A text of a workload's command that may name an address.
+#[derive(Debug, Clone)]
+pub(super) struct Target {
+    pub(super) text: String,
+    /// Whether it is meant from inside a bridge, whose packets the rules for the host's own address leave alone.
+    pub(super) from_bridge: bool,
+}
+
+impl Target {
+    /// Those of a unit as the engine got it.
+    pub(super) fn all(unit: &UnitSpec) -> impl Iterator<Item = Self> + '_ {
+        let from_bridge = unit.place == Place::Container && unit.container.network_mode.as_deref() != Some("host");
+        unit.command.iter().map(move |text| Self { text: text.clone(), from_bridge })
+    }
+
+    /// Whether it names this address and port.
+    fn names(&self, address: &str, port: u16) -> bool {
+        let wanted = format!("{address}:{port}");
+        let ends = |at: usize| !self.text[at + wanted.len()..].starts_with(|c: char| c.is_ascii_digit());
+        self.text.match_indices(&wanted).any(|(at, _)| ends(at))
+    }
+}
+
 /// The way that packets must take to a port, where a workload names it with an address that tells: loopback is served by
-/// docker-proxy where there is one, the host's own address by DNAT where rules are written.
-fn meant(port: &PortSpec, private: &PrivateSpec, targets: &[String], own: Option<String>) -> Option<Way> {
+/// docker-proxy where there is one, and so is the host's own address for other containers; for everybody else that one is DNATed
+/// where rules are written.
+fn meant(port: &PortSpec, private: &PrivateSpec, targets: &[Target], own: Option<String>) -> Option<Way> {
     let number = port.host_port?;
-    let names = |address: &str| {
-        let wanted = format!("{address}:{number}");
-        targets
-            .iter()
-            .any(|text| text.match_indices(&wanted).any(|(at, _)| !text[at + wanted.len()..].starts_with(|c: char| c.is_ascii_digit())))
-    };
-    let loopback = ["127.0.0.1", "localhost", "[::1]"].into_iter().any(names);
-    let own = own.is_some_and(|address| names(&address));
-    match (loopback, own) {
+    let is_own = |target: &Target| own.as_deref().is_some_and(|address| target.names(address, number));
+    let is_loopback = |target: &Target| ["127.0.0.1", "localhost", "[::1]"].into_iter().any(|address| target.names(address, number));
+    let proxied = targets.iter().any(|target| if target.from_bridge { is_own(target) } else { is_loopback(target) });
+    let own = targets.iter().any(|target| !target.from_bridge && is_own(target));
+    match (proxied, own) {
         (true, false) if private.userland_proxy => Some(Way::Proxy),
         (true, false) | (false, true) if private.iptables => Some(Way::Dnat),
         (true, false) | (false, true) => Some(Way::Proxy),
@@ -208,7 +228,12 @@ mod tests {
             ("http://127.0.0.1:5000/ http://198.18.0.1:5000/", (true, true), None),
         ];
         for (target, (proxy, iptables), way) in table {
-            assert_eq!(meant(&port, &private(proxy, iptables), &[target.to_owned()], Some("198.18.0.1".into())), way, "{target}");
+            let from_host = Target { text: target.to_owned(), from_bridge: false };
+            assert_eq!(meant(&port, &private(proxy, iptables), &[from_host], Some("198.18.0.1".into())), way, "{target}");
+        }
+        for (proxy, way) in [(true, Way::Proxy), (false, Way::Dnat)] {
+            let neighbour = Target { text: "http://198.18.0.1:5000/".to_owned(), from_bridge: true };
+            assert_eq!(meant(&port, &private(proxy, true), &[neighbour], Some("198.18.0.1".into())), Some(way));
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::aside::{self, Aside};
 use super::names::Names;
 use super::services::{self, Around, Service};
-use super::sight::{Ports, Sight};
+use super::sight::{Ports, Sight, Target};
 use super::stage::{Instance, Stage};
 use super::{Shared, collect};
 use crate::engine::{Created, Engine, EngineError, Exit, Furniture, Image, Output, UnitName};
@@ -151,7 +151,7 @@ async fn phases(
         None => join_all(units.iter_mut().map(|unit| wait(shared, unit))).await,
     };
     let closed = window.close();
-    let targets: Vec<String> = bound.iter().flat_map(|spec| spec.command.iter().cloned()).collect();
+    let targets: Vec<Target> = bound.iter().flat_map(Target::all).collect();
     measured.attested = sight.and_then(Sight::backing).into_iter().collect();
     measured.attested.extend(closed.units.iter().flat_map(|unit| unit.attested.clone()));
     measured.attested.extend(ports.attested(sight, namespace, &closed, &targets, names).await);

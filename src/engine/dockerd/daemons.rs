@@ -4,14 +4,14 @@
 //! change what lies in it start on copies of it.
 
 use super::place::{self, Place};
-use super::{disk, failed};
+use super::{disk, failed, lock};
 use crate::engine::EngineError;
 use crate::engine::native::NativeEngine;
 use crate::model::private::PrivateSpec;
 use crate::model::spec::ImageSpec;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Images that were made ready, each with the folder that its paths are relative to.
 pub type Loaded = Vec<(ImageSpec, PathBuf)>;
@@ -152,10 +152,6 @@ impl Drop for Daemons {
             let _ = std::fs::remove_dir(place::DISKS); // others may have theirs in it
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

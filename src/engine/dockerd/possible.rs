@@ -24,8 +24,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// This host, with a daemon of that version.
-    pub fn this(version: Option<&str>) -> Self {
+    /// This host, with a daemon of that version whose programs are searched in `path`.
+    pub fn this(version: Option<&str>, path: String) -> Self {
         let layout = crate::engine::control::layout().unwrap_or_default();
         Self {
             major: version.and_then(|version| version.split('.').next()?.parse().ok()),
@@ -34,7 +34,10 @@ impl Host {
             fuse: Path::new("/dev/fuse").exists(),
             root: rustix::process::geteuid().is_root(),
             groups: crate::engine::control::may_make_groups(&layout),
-            has: Box::new(|program| if program == "docker-init" { tools::init().is_some() } else { tools::find(program).is_some() }),
+            has: Box::new(move |program| match program {
+                "docker-init" => tools::init().is_some(),
+                other => tools::find_in(&path, other).is_some(),
+            }),
         }
     }
 
@@ -46,10 +49,7 @@ impl Host {
         } else if !self.groups {
             reasons.push("a private daemon needs control groups of its own, and they may not be made here".to_owned());
         }
-        let mut needed = vec!["unshare", "mount", "ip", "docker-init"];
-        if spec.binary.is_none() {
-            needed.push("containerd");
-        }
+        let mut needed = vec!["unshare", "mount", "ip", "docker-init", "containerd"];
         if spec.iptables {
             needed.push("iptables");
         }
@@ -161,7 +161,7 @@ pub fn survey() -> (Vec<String>, Vec<Possible>) {
     };
     let any = spec(crate::model::private::STORAGE_DRIVER, Filesystem::Ext4);
     let dockerd = tools::dockerd(&any);
-    let host = Host::this(dockerd.as_deref().ok().and_then(tools::dockerd_version).as_deref());
+    let host = Host::this(dockerd.as_deref().ok().and_then(tools::dockerd_version).as_deref(), tools::search_path(&any));
     let mut general: Vec<String> = dockerd.err().into_iter().collect();
     general.extend(host.general(&any));
     let table = DRIVERS.into_iter().flat_map(|storage_driver| {

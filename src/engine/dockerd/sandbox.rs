@@ -2,20 +2,18 @@
 
 use super::daemons::{Daemons, Loaded, Slot};
 use super::place::{self, Place};
-use super::{command, disk, ending, failed, settings, sweep, tools};
+use super::{command, disk, ending, failed, files, sweep, tools};
 use crate::engine::control::{self, Control};
 use crate::engine::docker::{Docker, Env};
 use crate::engine::native::NativeEngine;
 use crate::engine::{Created, Engine, EngineError, UnitName};
-use crate::model::private::{Filesystem, PrivateSpec};
+use crate::model::private::PrivateSpec;
 use crate::model::spec::{self, UnitSpec};
 use futures_util::FutureExt;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// How long a daemon may take until its API answers.
 const READY: Duration = Duration::from_secs(60);
@@ -69,7 +67,7 @@ impl Sandbox {
         let init = tools::init().ok_or_else(|| unsupported(tools::missing("docker-init")))?;
         let command = command::command(&self.spec, &self.place, &dockerd, &init);
         let (spec, place, daemons) = (self.spec.clone(), self.place.clone(), Arc::clone(daemons));
-        self.seeded = blocking(move || prepare(&spec, &place, &daemons)).await?;
+        self.seeded = blocking(move || files::prepare(&spec, &place, &daemons)).await?;
         let environment = vec![("PATH".to_owned(), tools::search_path(&self.spec))];
         let unit = UnitSpec { command, environment, ..UnitSpec::bare(spec::Place::Host) };
         self.native.create(name, &unit, None).await?;
@@ -216,53 +214,6 @@ impl Drop for Sandbox {
     }
 }
 
-/// Everything that stands before the start; the images on the data root when it is a copy of a seed.
-fn prepare(spec: &PrivateSpec, place: &Place, daemons: &Daemons) -> Result<Option<Loaded>, EngineError> {
-    let folder = place.folder();
-    let make = |path: &Path, mode| {
-        let made = std::fs::DirBuilder::new().recursive(true).mode(mode).create(path);
-        made.map_err(|error| failed(format!("make {}", path.display()), error))
-    };
-    // Passable for daemons that map the users of their containers.
-    make(&folder, 0o711)?;
-    let write =
-        |name: &str, text: String| fs_err::write(folder.join(name), text).map_err(|error| failed("prepare a private daemon", error));
-    write("lease.json", lease(spec, place))?;
-    write("daemon.json", settings::daemon_json(spec))?;
-    make(&place.data(), 0o711)?;
-    make(&place.exec(), 0o711)?;
-    if spec.backing.filesystem == Filesystem::Tmpfs {
-        return Ok(None);
-    }
-    make(Path::new(place::DISKS), 0o700)?;
-    if let Some(images) = daemons.plant(spec, place)? {
-        return Ok(Some(images));
-    }
-    let maker = disk::maker(spec.backing.filesystem).map_or("mkfs", |(program, _)| program);
-    let program = tools::find(maker).ok_or_else(|| EngineError::Unsupported { what: tools::missing(maker) })?;
-    disk::make(&place.disk(), &spec.backing, &program)?;
-    Ok(None)
-}
-
-/// What a person finds who wonders what a folder of ours is.
-fn lease(spec: &PrivateSpec, place: &Place) -> String {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The 22nd field; the second, the program's name, may hold spaces.
-    let started = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().nth(19)).and_then(|ticks| ticks.parse::<u64>().ok());
-    let disk = (spec.backing.filesystem != Filesystem::Tmpfs).then(|| place.disk());
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let text = json!({
-        "what": format!("a private docker daemon of shakedown ({}); `shakedown clean` removes it when its run is dead", spec.label()),
-        "run": place.run,
-        "pid": std::process::id(),
-        "pid_started_ticks": started,
-        "disk": disk,
-        "control_group": place.group(),
-        "made_unix_seconds": now,
-    });
-    format!("{text:#}\n")
-}
-
 /// The type of what is mounted on `path`: the last one there covers the others.
 fn filesystem_at<'m>(mountinfo: &'m str, path: &Path) -> Option<&'m str> {
     let at = |line: &&str| line.split(' ').nth(4).is_some_and(|at| Path::new(at) == path);
@@ -275,7 +226,6 @@ async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, EngineErro
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::spec;
     use super::*;
 
     #[test]
@@ -287,14 +237,5 @@ mod tests {
         assert_eq!(filesystem_at(mounts, Path::new("/run/shakedown/r-0/data")), Some("tmpfs"));
         assert_eq!(filesystem_at(mounts, Path::new("/")), Some("ext4"));
         assert_eq!(filesystem_at(mounts, Path::new("/run")), None);
-    }
-
-    #[test]
-    fn a_lease_says_what_it_is_and_whose() {
-        let text = lease(&spec("vfs", "xfs"), &Place { run: "r1".into(), slot: 2 });
-        let lease: serde_json::Value = serde_json::from_str(&text).expect("JSON");
-        assert_eq!((&lease["run"], &lease["pid"]), (&json!("r1"), &json!(std::process::id())));
-        assert_eq!((&lease["disk"], &lease["control_group"]), (&json!("/var/lib/shakedown/r1-2.img"), &json!("shakedown/r1/engine-2")));
-        assert!(lease["pid_started_ticks"].as_u64().is_some_and(|ticks| ticks > 0) && text.contains("vfs on xfs"), "{text}");
     }
 }

@@ -3,7 +3,7 @@
 use super::daemons::{Daemons, Loaded};
 use super::possible::Host;
 use super::sandbox::Sandbox;
-use super::{failed, lock, place};
+use super::{failed, lock, place, tools};
 use crate::engine::control::{self, Control};
 use crate::engine::docker::{Docker, Env};
 use crate::engine::grouped::Grouped;
@@ -41,39 +41,33 @@ impl Up {
     pub(super) async fn start(spec: &PrivateSpec, daemons: &Arc<Daemons>, run: &str) -> Result<Self, EngineError> {
         let mut sandbox = Sandbox::start(spec, daemons, run).await?;
         let images = sandbox.seeded.take().unwrap_or_default();
-        match Self::reach(spec, &sandbox).await {
-            Ok((docker, namespace)) => {
-                let control = Control::new(control::layout().unwrap_or_default());
-                let up = Self {
-                    docker: Grouped::new(docker, control.clone()),
-                    namespace: Arc::new(namespace),
-                    spec: spec.clone(),
-                    sandbox,
-                    control,
-                    images: Mutex::new(images),
-                    grown: AtomicBool::new(false),
-                    touched: AtomicBool::new(false),
-                    groups: Mutex::default(),
-                };
-                if daemons.is_proven(spec) {
-                    return Ok(up);
-                }
-                match up.prove().await {
-                    Ok(()) => {
-                        daemons.prove(spec);
-                        Ok(up)
-                    }
-                    Err(error) => {
-                        let _ = up.end(daemons).await; // the first error is the one to tell
-                        Err(error)
-                    }
-                }
-            }
+        let (docker, namespace) = match Self::reach(spec, &sandbox).await {
+            Ok(reached) => reached,
             Err(error) => {
                 let _ = sandbox.end().await; // the first error is the one to tell
-                Err(error)
+                return Err(error);
             }
+        };
+        let control = Control::new(control::layout().unwrap_or_default());
+        let up = Self {
+            docker: Grouped::new(docker, control.clone()),
+            namespace: Arc::new(namespace),
+            spec: spec.clone(),
+            sandbox,
+            control,
+            images: Mutex::new(images),
+            grown: AtomicBool::new(false),
+            touched: AtomicBool::new(false),
+            groups: Mutex::default(),
+        };
+        if !daemons.is_proven(spec) {
+            if let Err(error) = up.prove().await {
+                let _ = up.end(daemons).await; // the first error is the one to tell
+                return Err(error);
+            }
+            daemons.prove(spec);
         }
+        Ok(up)
     }
 
     /// Waits for its API, and compares what it is with what was asked for.
@@ -108,7 +102,7 @@ impl Up {
         }
         let (driver, filesystem) = (&self.spec.storage_driver, self.spec.backing.filesystem.name());
         let version = self.docker.facts().await.map(|facts| facts.version).unwrap_or_default();
-        let others = Host::this(Some(&version)).available();
+        let others = Host::this(Some(&version), tools::search_path(&self.spec)).available();
         let what = format!(
             "`storage_driver: {driver}` on {filesystem}: the daemon comes up, but no container runs on it: {why}; available here, \
              as far as is known without trying: {others}"
