@@ -286,7 +286,7 @@ static FILE: Record = Record {
         Field::new("content", Shape::Text, "the content itself"),
         Field::new("source", Shape::Text, "file or folder of the host that is copied"),
         Field::new("target", Shape::Text, "absolute path inside").required(),
-        Field::new("mode", Shape::Text, "permission bits in octal, such as \"0644\""),
+        Field::new("mode", Shape::Text, "permission bits in octal, such as \"0644\"; what `source` copies keeps its own"),
     ],
 };
 
