@@ -37,7 +37,7 @@ pub(super) async fn until_ready(
         match tokio::time::timeout(LOOK_LIMIT.min(left), look(&probe, (engine, created), names)).await {
             Ok(Ok(())) => in_a_row += 1,
             Ok(Err(why)) => (in_a_row, seen) = (0, why),
-            Err(_) => (in_a_row, seen) = (0, "it accepted and did not answer".to_owned()),
+            Err(_) => (in_a_row, seen) = (0, "it did not answer".to_owned()),
         }
         if in_a_row >= needed {
             return Ok(());
@@ -58,15 +58,18 @@ pub(super) async fn ended(engine: &dyn Engine, created: &Created) -> bool {
 
 /// How a unit ended that should have gone on.
 pub(super) async fn early_end(service: &str, engine: &dyn Engine, created: &Created) -> Failure {
-    let how = match limited(Phase::Services, LOOK_LIMIT, engine.exit(created)).await {
-        Ok(exit) if exit.oom => "was killed by the kernel for memory".to_owned(),
-        Ok(exit) => format!("ended with exit code {}", exit.code),
-        Err(failure) if failure.is_of_the_engine() => return failure,
-        Err(failure) => failure.reason,
+    let exit = match limited(Phase::Services, LOOK_LIMIT, engine.exit(created)).await {
+        Ok(exit) => exit,
+        Err(failure) => return failure,
     };
+    let how = match exit.oom {
+        true => "was killed by the kernel for memory".to_owned(),
+        false => format!("ended with exit code {}", exit.code),
+    };
+    let kind = readings::judge(service, &exit).map_or(FailureKind::ExitCode, |failure| failure.kind);
     let words = engine.output(created).await.ok().and_then(|output| readings::last_words(&output));
     let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-    Failure { phase: Phase::Services, kind: FailureKind::ExitCode, reason: format!("`{service}` {how}{words}") }
+    Failure { phase: Phase::Services, kind, reason: format!("`{service}` {how}{words}") }
 }
 
 fn bound(probe: &Probe, names: &Names<'_>) -> Result<Probe, String> {
