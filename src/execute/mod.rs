@@ -13,6 +13,7 @@ mod progress;
 mod readings;
 mod schedule;
 mod services;
+mod sight;
 mod stage;
 mod trial;
 

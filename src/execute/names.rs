@@ -27,6 +27,11 @@ impl<'t> Names<'t> {
         Self { trial, name, folder, namespace, host_ip: OnceLock::new(), known: Mutex::default() }
     }
 
+    /// The trial as planned.
+    pub(super) fn trial(&self) -> &TrialSpec {
+        self.trial
+    }
+
     /// The engine's name of a unit.
     pub(super) fn of(&self, unit: &str) -> UnitName {
         UnitName { unit: unit.to_owned(), ..self.name.clone() }
@@ -89,6 +94,25 @@ impl<'t> Names<'t> {
         self.fill(text).map(std::borrow::Cow::into_owned)
     }
 
+    /// The host's own address, as `${host.ip}` gives it.
+    ///
+    /// # Errors
+    /// When it has none besides loopback.
+    pub(super) fn host_address(&self) -> Result<String, String> {
+        let address = self.host_ip.get_or_init(|| {
+            own_address(self.namespace.as_deref()).map_err(|error| format!("the host has no address besides loopback: {error}"))
+        });
+        address.as_ref().map(ToString::to_string).map_err(Clone::clone)
+    }
+
+    /// How the units stand that run.
+    pub(super) fn standing(&self) -> Vec<(String, Standing)> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = known.iter().map(|(name, standing)| (name.clone(), standing.clone())).collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        all
+    }
+
     /// The trial's volumes that units of a place use, with absolute paths.
     pub(super) fn volumes(&self, place: Place) -> Vec<VolumeSpec> {
         let used = |volume: &&VolumeSpec| {
@@ -113,10 +137,7 @@ impl<'t> Names<'t> {
 
     fn value(&self, name: &str, attribute: &str) -> Result<Option<String>, String> {
         if name == HOST {
-            let address = self.host_ip.get_or_init(|| {
-                own_address(self.namespace.as_deref()).map_err(|error| format!("the host has no address besides loopback: {error}"))
-            });
-            return address.clone().map(|address| Some(address.to_string()));
+            return self.host_address().map(Some);
         }
         let Some(unit) = self.unit(name) else { return Ok(None) };
         if attribute == "name" {

@@ -1,6 +1,7 @@
 //! The engines that trials run on, up or not: those that run anyway, and private ones, which are started for some trials in a row
 //! and ended before others need the machine to themselves.
 
+use super::sight::Sight;
 use super::{EngineSource, JobVariant, Ready};
 use crate::engine::namespace::Namespace;
 use crate::engine::{Engine, EngineError};
@@ -22,6 +23,7 @@ pub(super) struct Stage {
     containers: Option<Arc<dyn Engine>>,
     host: Option<Arc<dyn Engine>>,
     namespace: Option<Arc<Namespace>>,
+    sight: Option<Sight>,
 }
 
 impl Stage {
@@ -31,6 +33,11 @@ impl Stage {
             Place::Container => self.containers.as_deref().expect("the preflight opened the engine"),
             Place::Host => self.host.as_deref().expect("the preflight opened the host"),
         }
+    }
+
+    /// What can be seen of the engine of the containers.
+    pub(super) fn sight(&self) -> Option<&Sight> {
+        self.sight.as_ref()
     }
 
     /// The network namespace of a private engine.
@@ -44,6 +51,13 @@ impl Stage {
 pub(super) struct Stages {
     /// Private engines that are up, with the number of their start.
     up: HashMap<Instance, (u32, Arc<Stage>)>,
+    /// Those that run anyway.
+    anyway: HashMap<Instance, Arc<Stage>>,
+}
+
+/// Whether an engine is a Docker daemon of this host.
+async fn is_local_docker(engine: &dyn Engine) -> bool {
+    engine.facts().await.is_ok_and(|facts| facts.kind == "docker" && !facts.is_remote())
 }
 
 impl Stages {
@@ -61,8 +75,19 @@ impl Stages {
         let instance = variant.instance();
         let engine = ready.engines.get(&instance);
         let (Some(start), Some(engine), true) = (start, engine, instance.engine.private.is_some()) else {
-            let stage = Stage { containers: engine.cloned(), host: ready.host.clone(), namespace: None };
-            return Ok((Arc::new(stage), false));
+            let stage = match self.anyway.get(&instance) {
+                Some(stage) => Arc::clone(stage),
+                None => {
+                    let sight = match engine {
+                        Some(engine) if variant.spec.needs_engine() && is_local_docker(&**engine).await => Sight::of(&**engine, None),
+                        _ => None,
+                    };
+                    let stage = Arc::new(Stage { containers: engine.cloned(), host: ready.host.clone(), namespace: None, sight });
+                    self.anyway.insert(instance, Arc::clone(&stage));
+                    stage
+                }
+            };
+            return Ok((stage, false));
         };
         match self.up.get(&instance) {
             Some((number, stage)) if *number == start => return Ok((Arc::clone(stage), false)),
@@ -79,7 +104,12 @@ impl Stages {
             Ok(host) => host,
             Err(error) => return engine.down().await.and(Err(error)),
         };
-        let stage = Arc::new(Stage { containers: Some(Arc::clone(engine)), host, namespace });
+        let stage = Arc::new(Stage {
+            sight: Sight::of(&**engine, instance.engine.private.as_ref()),
+            containers: Some(Arc::clone(engine)),
+            host,
+            namespace,
+        });
         self.up.insert(instance, (start, Arc::clone(&stage)));
         Ok((stage, true))
     }

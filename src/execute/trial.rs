@@ -3,10 +3,11 @@
 use super::aside::{self, Aside};
 use super::names::Names;
 use super::services::{self, Around, Service};
+use super::sight::{Ports, Sight};
 use super::stage::{Instance, Stage};
 use super::{Shared, collect};
 use crate::engine::{Created, Engine, EngineError, Exit, Furniture, Image, Output, UnitName};
-use crate::measure::window::{Closed, Helpers, Watched, Window};
+use crate::measure::window::{Closed, Expected, Watched, Window};
 use crate::model::event::{Attested, UNATTESTED};
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
@@ -131,12 +132,18 @@ async fn phases(
         }
     }
     services::all_run(services).await?;
-    let served = services.iter().filter(|service| service.lasts()).filter_map(|service| {
-        let (created, unit) = (service.created.get()?, service.unit.get()?);
-        Some(watched(&service.spec.name, created, unit))
+    let (sight, namespace) = (around.stage.sight(), around.stage.namespace());
+    let ports = Ports::of(sight, namespace.clone(), names.standing()).await;
+    let inside = |unit: &UnitSpec| sight?.expected(unit, names.trial(), &shared.job.folder);
+    let served = services
+        .iter()
+        .filter(|service| service.lasts())
+        .filter_map(|service| Some(watched(&service.spec.name, service.created.get()?, &service.spec.unit, inside(&service.spec.unit))));
+    let watched = units.iter().filter_map(|unit| {
+        let spec = &unit.workload.unit;
+        Some(watched(&unit.workload.name, unit.created.as_ref()?, spec, inside(spec)))
     });
-    let watched = units.iter().filter_map(|unit| Some(watched(&unit.workload.name, unit.created.as_ref()?, &unit.workload.unit)));
-    let window = Window::open(&shared.job.layout, watched.chain(served).collect(), Helpers::default());
+    let window = Window::open(&shared.job.layout, watched.chain(served).collect(), ports.helpers(sight));
     let started = join_all(units.iter_mut().map(|unit| start(unit, limits.start))).await;
     let waits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
@@ -147,18 +154,23 @@ async fn phases(
         None => join_all(units.iter_mut().map(|unit| wait(shared, unit))).await,
     };
     let closed = window.close();
-    measured.attested = closed.units.iter().flat_map(|unit| unit.attested.clone()).collect();
+    let targets: Vec<String> = bound.iter().flat_map(|spec| spec.command.iter().cloned()).collect();
+    measured.attested = sight.and_then(Sight::backing).into_iter().collect();
+    measured.attested.extend(closed.units.iter().flat_map(|unit| unit.attested.clone()));
+    measured.attested.extend(ports.attested(sight, namespace, &closed, &targets, names).await);
     if shared.cancel.is_cancelled() && waits.iter().any(Option::is_none) {
         return Ok(());
     }
     if let Err(failure) = services::all_run(services).await {
         measured.fail(Failure { phase: Phase::Measure, ..failure });
     }
+    measured.attested.extend(drivers(around, services, units).await?);
     collect::collect(shared, units, waits, &closed, measured).await;
     for service in services {
         let own = closed.units.iter().filter(|counted| counted.unit == service.spec.name).flat_map(|counted| &counted.observations);
         measured.metrics.extend(own.map(|metric| Observation { name: format!("{}.{}", service.spec.name, metric.name), ..metric.clone() }));
     }
+    measured.metrics.extend(closed.observations.iter().cloned());
     if let Some(wrong) = measured.attested.iter().find(|a| a.differs()) {
         let found = wrong.found.as_deref().unwrap_or("nothing");
         let reason = format!("`{}`: asked for {} = {}, the kernel says {found} ({})", wrong.unit, wrong.setting, wrong.asked, wrong.source);
@@ -168,6 +180,20 @@ async fn phases(
         unattested(units, &closed, measured);
     }
     Ok(())
+}
+
+/// The storage driver of each container of a private engine, as the engine tells it after the window.
+async fn drivers(around: &Around<'_>, services: &[Service<'_>], units: &[Unit<'_>]) -> Result<Vec<Attested>, Failure> {
+    let Some(sight) = around.stage.sight().filter(|sight| sight.is_private()) else { return Ok(Vec::new()) };
+    let serving = services.iter().filter(|service| service.spec.unit.place == Place::Container);
+    let serving = serving.filter_map(|service| Some((&service.spec.name, service.engine, service.created.get()?)));
+    let measured = units.iter().filter(|unit| unit.workload.unit.place == Place::Container);
+    let measured = measured.filter_map(|unit| Some((&unit.workload.name, unit.engine, unit.created.as_ref()?)));
+    let mut rows = Vec::new();
+    for (name, engine, created) in serving.chain(measured) {
+        rows.extend(sight.driver(name, &limited(Phase::Attest, around.limits.collect, engine.inspect(created)).await?));
+    }
+    Ok(rows)
 }
 
 /// What runs before a workload is created: its `prepare` steps, then its warm-up.
@@ -216,8 +242,8 @@ async fn start(unit: &mut Unit<'_>, limit: Duration) -> Result<(), Failure> {
     Ok(())
 }
 
-fn watched(name: &str, created: &Created, unit: &UnitSpec) -> Watched {
-    Watched { unit: name.to_owned(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.limits.clone(), inside: None }
+fn watched(name: &str, created: &Created, unit: &UnitSpec, inside: Option<Expected>) -> Watched {
+    Watched { unit: name.to_owned(), cgroup: created.cgroup.clone(), leaf: created.leaf.clone(), limits: unit.limits.clone(), inside }
 }
 
 /// Waits for one workload's exit; none when cancelled.

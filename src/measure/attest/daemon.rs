@@ -3,7 +3,7 @@
 //! A shim is nobody's child once it runs; it names its containerd by the address of that one's socket.
 
 use super::processes::{self, option, program};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// containerd's namespace of the daemon's containers; those of other users of the same containerd are in others.
 const NAMESPACE: &str = "moby";
@@ -13,6 +13,18 @@ const NAMESPACE: &str = "moby";
 #[must_use]
 pub fn processes(pid: u32) -> Vec<u32> {
     family(pid, &processes::all().into_iter().filter_map(Process::read).collect::<Vec<_>>())
+}
+
+/// Whether a process is a dockerd.
+#[must_use]
+pub fn is_dockerd(pid: u32) -> bool {
+    Process::read(pid).is_some_and(|process| process.is("dockerd"))
+}
+
+/// The data root that a dockerd was told on its command line; none when it was not told one there.
+#[must_use]
+pub fn data_root(pid: u32) -> Option<PathBuf> {
+    option(&Process::read(pid)?.words(), "data-root").map(PathBuf::from)
 }
 
 #[derive(Debug)]

@@ -1,0 +1,214 @@
+//! What can be seen of an engine from outside: its own process, its mounts, its network namespace, and by which way packets reach
+//! the ports that its containers publish. Nothing here asks the engine; nothing is done in a measured window.
+
+use super::names::Names;
+use crate::engine::namespace::Namespace;
+use crate::engine::{Engine, Standing, control};
+use crate::measure::attest::network::{Known, Namespace as Which, number};
+use crate::measure::attest::path::{self, Way};
+use crate::measure::attest::proxies::{self, Proxy};
+use crate::measure::attest::storage::{self, Root};
+use crate::measure::attest::{daemon, processes};
+use crate::measure::window::{Closed, EngineProcesses, Expected, Helpers};
+use crate::model::event::Attested;
+use crate::model::mounts::MountTable;
+use crate::model::private::PrivateSpec;
+use crate::model::spec::{Place, TrialSpec, UnitSpec};
+use crate::model::stack::PortSpec;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A Docker daemon of this host.
+pub(super) struct Sight {
+    dockerd: u32,
+    /// The kernel's number of its network namespace.
+    namespace: u64,
+    mounts: MountTable,
+    data_root: Option<PathBuf>,
+    group: Option<String>,
+    private: Option<PrivateSpec>,
+}
+
+impl Sight {
+    /// Looks for the daemon behind an engine: in its own group for a private one, else the only dockerd in our network namespace.
+    /// None where it is not visible: on another host, or when it is not a dockerd.
+    pub(super) fn of(engine: &dyn Engine, private: Option<&PrivateSpec>) -> Option<Self> {
+        let group = engine.own_group();
+        let layout = control::layout().ok()?;
+        let candidates = match &group {
+            Some(group) => control::Control::new(layout).members(group),
+            None => processes::all(),
+        };
+        let ours = number(std::process::id())?;
+        let is_there = |pid: &u32| group.is_some() || number(*pid) == Some(ours);
+        let mut daemons = candidates.into_iter().filter(|pid| daemon::is_dockerd(*pid)).filter(is_there);
+        let dockerd = daemons.next().filter(|_| daemons.next().is_none())?;
+        let (mounts, _) = storage::mounts(dockerd)?;
+        let data_root = daemon::data_root(dockerd);
+        Some(Self { dockerd, namespace: number(dockerd)?, mounts, data_root, group, private: private.cloned() })
+    }
+
+    /// What must be seen of a unit from within; none where nothing was asked: a daemon that runs anyway was asked for no driver, and
+    /// a unit without a word about network and mounts for none. `unit` is as planned: its names are the manifest's.
+    pub(super) fn expected(&self, unit: &UnitSpec, trial: &TrialSpec, folder: &Path) -> Option<Expected> {
+        let container = &unit.container;
+        let asks =
+            container.network_mode.is_some() || !container.networks.is_empty() || !container.tmpfs.is_empty() || !unit.volumes.is_empty();
+        if self.private.is_none() && (unit.place == Place::Host || !asks) {
+            return None;
+        }
+        let known = Known { engine: self.namespace, others: Vec::new() };
+        let backing = self.private.as_ref().map(|private| private.backing.filesystem.name());
+        if unit.place == Place::Host {
+            return Some(Expected { outside: None, storage: None, network: Some((Which::Engines, known)) });
+        }
+        let asked = storage::Asked {
+            driver: self.private.as_ref().map(|private| private.storage_driver.clone()),
+            backing: backing.map(str::to_owned),
+            data_root: self.data_root.clone().filter(|_| self.private.is_some()),
+            mounts: storage::mounts_asked(unit, &trial.volumes, backing, &self.mounts, folder),
+        };
+        Some(Expected { outside: Root::of(&self.mounts), storage: Some(asked), network: Some((Which::asked(unit), known)) })
+    }
+
+    /// Whether it was started for the trial.
+    pub(super) fn is_private(&self) -> bool {
+        self.private.is_some()
+    }
+
+    /// The storage driver of a container as a private engine itself tells it.
+    pub(super) fn driver(&self, unit: &str, standing: &Standing) -> Option<Attested> {
+        let asked = self.private.as_ref()?.storage_driver.clone();
+        let found = standing.settings.iter().find(|(setting, _)| setting == "storage_driver").map(|(_, driver)| driver.clone());
+        Some(Attested { unit: unit.to_owned(), setting: "storage.driver".to_owned(), asked, found, source: "engine".to_owned() })
+    }
+
+    /// The file system under the data root of a private engine.
+    pub(super) fn backing(&self) -> Option<Attested> {
+        let (private, data_root) = (self.private.as_ref()?, self.data_root.as_ref()?);
+        Some(storage::backing("engine", self.dockerd, data_root, private.backing.filesystem.name()))
+    }
+}
+
+/// The published ports of a trial's services, with those that serve them.
+pub(super) struct Ports {
+    /// By service: its ports with the host's as they became.
+    ports: Vec<(String, Vec<PortSpec>)>,
+    proxies: Vec<Proxy>,
+    rules: Option<String>,
+}
+
+impl Ports {
+    /// Looks at the ports of services that run.
+    pub(super) async fn of(sight: Option<&Sight>, namespace: Option<Arc<Namespace>>, standing: Vec<(String, Standing)>) -> Self {
+        let ports: Vec<_> = standing.into_iter().map(|(name, standing)| (name, standing.ports)).filter(|(_, p)| !p.is_empty()).collect();
+        match sight {
+            Some(sight) if !ports.is_empty() => Self { ports, proxies: proxies::of_engine(sight.namespace), rules: rules(namespace).await },
+            _ => Self { ports, proxies: Vec::new(), rules: None },
+        }
+    }
+
+    /// The processes whose CPU time belongs to the trial, though no unit's.
+    pub(super) fn helpers(&self, sight: Option<&Sight>) -> Helpers {
+        let serves = |proxy: &&Proxy| self.ports.iter().flat_map(|(_, ports)| ports).any(|port| proxy.serves(port));
+        let engine = sight.and_then(|sight| sight.group.clone()).map(EngineProcesses::Group);
+        Helpers { proxies: self.proxies.iter().filter(serves).cloned().collect(), engine }
+    }
+
+    /// Which process serves each port, and by which way the packets of the window went.
+    pub(super) async fn attested(
+        &self,
+        sight: Option<&Sight>,
+        namespace: Option<Arc<Namespace>>,
+        closed: &Closed,
+        targets: &[String],
+        names: &Names<'_>,
+    ) -> Vec<Attested> {
+        let Some(sight) = sight.filter(|_| !self.ports.is_empty()) else { return Vec::new() };
+        let after = match &self.rules {
+            Some(_) => rules(namespace).await,
+            None => None,
+        };
+        let asked = sight.private.as_ref().map(|private| private.userland_proxy);
+        let mut rows = Vec::new();
+        for (service, ports) in &self.ports {
+            rows.extend(proxies::attested(service, ports, asked, Some(&self.proxies)));
+            for port in ports {
+                let taken = self
+                    .rules
+                    .as_deref()
+                    .zip(after.as_deref())
+                    .and_then(|(before, after)| path::taken(before, after, port, &closed.proxies));
+                let meant = sight.private.as_ref().and_then(|private| meant(port, private, targets, names.host_address().ok()));
+                let Some(asked) = meant.or(taken.as_ref().map(|taken| taken.way)) else { continue };
+                rows.push(path::row(service, port, asked, taken.as_ref()));
+            }
+        }
+        rows
+    }
+}
+
+/// The way that packets must take to a port, where a workload names it with an address that tells: loopback is served by
+/// docker-proxy where there is one, the host's own address by DNAT where rules are written.
+fn meant(port: &PortSpec, private: &PrivateSpec, targets: &[String], own: Option<String>) -> Option<Way> {
+    let number = port.host_port?;
+    let names = |address: &str| {
+        let wanted = format!("{address}:{number}");
+        targets
+            .iter()
+            .any(|text| text.match_indices(&wanted).any(|(at, _)| !text[at + wanted.len()..].starts_with(|c: char| c.is_ascii_digit())))
+    };
+    let loopback = ["127.0.0.1", "localhost", "[::1]"].into_iter().any(names);
+    let own = own.is_some_and(|address| names(&address));
+    match (loopback, own) {
+        (true, false) if private.userland_proxy => Some(Way::Proxy),
+        (true, false) | (false, true) if private.iptables => Some(Way::Dnat),
+        (true, false) | (false, true) => Some(Way::Proxy),
+        _ => None,
+    }
+}
+
+/// The rules of the `nat` table with their counters, in a namespace or in ours; none where they cannot be read.
+async fn rules(namespace: Option<Arc<Namespace>>) -> Option<String> {
+    let list = || {
+        let output = std::process::Command::new("iptables").args(["-w", "5", "-t", "nat", "-L", "-n", "-v", "-x"]).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    };
+    let read = move || match namespace {
+        Some(namespace) => namespace.within(list).ok().flatten(),
+        None => list(),
+    };
+    tokio::task::spawn_blocking(read).await.ok().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::private::{Backing, Filesystem};
+
+    #[test]
+    fn the_way_is_known_where_the_address_tells() {
+        let private = |userland_proxy, iptables| PrivateSpec {
+            storage_driver: "overlay2".into(),
+            backing: Backing { filesystem: Filesystem::Tmpfs, bytes: 1 },
+            userland_proxy,
+            iptables,
+            binary: None,
+            daemon: std::collections::BTreeMap::new(),
+        };
+        let port = PortSpec { host_ip: None, host_port: Some(5000), port: 80, protocol: "tcp".into() };
+        let table = [
+            ("http://127.0.0.1:5000/", (true, true), Some(Way::Proxy)),
+            ("http://[::1]:5000/", (true, true), Some(Way::Proxy)),
+            ("http://127.0.0.1:5000/", (false, true), Some(Way::Dnat)),
+            ("http://198.18.0.1:5000/", (true, true), Some(Way::Dnat)),
+            ("http://198.18.0.1:5000", (true, false), Some(Way::Proxy)),
+            ("http://127.0.0.1:50001/", (true, true), None),
+            ("http://172.17.0.2/", (true, true), None),
+            ("http://127.0.0.1:5000/ http://198.18.0.1:5000/", (true, true), None),
+        ];
+        for (target, (proxy, iptables), way) in table {
+            assert_eq!(meant(&port, &private(proxy, iptables), &[target.to_owned()], Some("198.18.0.1".into())), way, "{target}");
+        }
+    }
+}
