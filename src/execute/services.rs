@@ -8,7 +8,7 @@ use super::trial::limited;
 use crate::engine::{Created, Engine, EngineError, Image};
 use crate::model::experiment::PhaseLimits;
 use crate::model::outcome::{Failure, FailureKind, Phase};
-use crate::model::spec::UnitSpec;
+use crate::model::spec::{TrialSpec, UnitSpec};
 use crate::model::stack::{Condition, ServiceSpec, StepSpec};
 use futures_util::future::join_all;
 use std::future::Future;
@@ -41,22 +41,17 @@ enum Far {
 
 impl<'t> Service<'t> {
     /// The services of a trial, of which nothing runs yet. `image` gives the image that was made ready for a unit.
-    pub(super) fn all(specs: &'t [ServiceSpec], stage: &'t Stage, image: &dyn Fn(&UnitSpec) -> Option<&'t Image>) -> Vec<Self> {
-        let ends = |name: &str| {
-            let completed =
-                |d: &crate::model::stack::Dependency| d.service == name && d.condition == Condition::ServiceCompletedSuccessfully;
-            specs.iter().flat_map(|spec| &spec.depends_on).any(completed)
-        };
+    pub(super) fn all(trial: &'t TrialSpec, stage: &'t Stage, image: &dyn Fn(&UnitSpec) -> Option<&'t Image>) -> Vec<Self> {
         let service = |spec: &'t ServiceSpec| Self {
             spec,
             engine: stage.engine(spec.unit.place),
             image: image(&spec.unit),
             unit: OnceLock::new(),
             created: OnceLock::new(),
-            ends: ends(&spec.name),
+            ends: trial.is_waited_out(&spec.name),
             far: watch::Sender::new(Far::Waiting),
         };
-        specs.iter().map(service).collect()
+        trial.services.iter().map(service).collect()
     }
 
     async fn reach(&self, far: Far) {

@@ -73,7 +73,7 @@ pub(super) async fn run(
             Unit { workload, engine, image, created: None, clock: None, ended: None }
         })
         .collect();
-    let services = Service::all(&spec.services, stage, &image);
+    let services = Service::all(spec, stage, &image);
     let names = Names::new(spec, name, &shared.job.folder, stage.namespace());
     let volumes = [Place::Container, Place::Host].map(|place| names.volumes(place));
     let furniture = [

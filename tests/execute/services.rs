@@ -5,6 +5,7 @@ use shakedown::execute::Ended;
 use shakedown::model::cgroup::CgroupLayout;
 use shakedown::model::event::{Event, TrialRow};
 use shakedown::model::outcome::{FailureKind, Outcome, Phase};
+use shakedown::record::Store;
 
 /// A service that is looked at, prepared inside and on the host, with a network and a volume. Two trials with the A/A copy.
 const SERVED: &str = "
@@ -338,6 +339,10 @@ async fn services_have_counters_of_their_own_below_their_names() {
     let text = "
 services: {web: {image: x, command: serve web}}
 workload: {image: x, command: work, parse: {regex: {requests: 'requests: (\\d+)'}}}
+metrics:
+  web.cpu_seconds: {better: lower}
+  cost: {expr: web.cpu_seconds / requests, unit: s}
+  proxy_cost: {expr: docker_proxy_cpu_seconds / requests, unit: s}
 design: {blocks: 1}
 ";
     let mut bench = Bench::new(text, &script(r#"{"match": "work", "stdout": "requests: 8"}"#));
@@ -355,5 +360,12 @@ design: {blocks: 1}
             ("web.memory_peak", 4096.0),
         ];
         assert_eq!(metrics, expected);
+    }
+    let store = Store::new(bench.folder.path(), "e");
+    let results = shakedown::record::results(&store, "e", shakedown::record::load(&store).expect("load")).expect("results");
+    assert_eq!(results.rows.len(), 2);
+    for row in &results.rows {
+        let of = |name: &str| row.row.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+        assert_eq!((of("cost"), of("proxy_cost")), (Some(0.25), None), "what was not measured is absent");
     }
 }

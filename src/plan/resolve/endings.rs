@@ -4,15 +4,13 @@ use super::Problems;
 use super::links::{point, tree_of, used};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::spec::TrialSpec;
-use crate::model::stack::Condition;
 use crate::model::tree::Tree;
 use std::collections::BTreeSet;
 
 /// A service that others wait for until it has ended is not there any more for whoever asks where it is, and is never looked at.
 pub(super) fn check(spec: &mut TrialSpec, setup: &Tree, problems: &mut Problems) {
-    let waits = spec.services.iter().flat_map(|service| &service.depends_on);
-    let ends: BTreeSet<String> =
-        waits.filter(|d| d.condition == Condition::ServiceCompletedSuccessfully).map(|d| d.service.clone()).collect();
+    let names = spec.services.iter().map(|service| service.name.clone());
+    let ends: BTreeSet<String> = names.filter(|name| spec.is_waited_out(name)).collect();
     for service in spec.services.iter().filter(|service| ends.contains(&service.name)) {
         let tree = tree_of(setup, &service.name);
         let keys = [("ready", service.ready.is_some()), ("prepare", !service.prepare.is_empty())];
@@ -21,8 +19,7 @@ pub(super) fn check(spec: &mut TrialSpec, setup: &Tree, problems: &mut Problems)
             problems.0.push(Diagnostic::error(point(tree, key), message));
         }
     }
-    let shares =
-        spec.units().filter_map(|(name, unit)| Some((name, unit.container.network_mode.as_deref()?.strip_prefix("service:")?)));
+    let shares = spec.units().filter_map(|(name, unit)| Some((name, unit.container.network_mode.as_deref()?.strip_prefix("service:")?)));
     for (name, other) in shares.filter(|(_, other)| ends.contains(*other)) {
         let message = format!("`network_mode`: others wait until `{other}` has ended, and its network ends with it");
         problems.0.push(Diagnostic::error(point(tree_of(setup, name), "network_mode"), message));
