@@ -6,7 +6,7 @@ use super::variants::Binder;
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
 use crate::model::experiment::{Experiment, MetricDecl, Problems};
-use crate::model::metric::{BUILTIN_METRICS, Better, MetricInfo, Unit};
+use crate::model::metric::{BUILTIN_METRICS, Better, MetricInfo, TRIAL_METRICS, Unit};
 use crate::model::plan::Variant;
 use crate::model::spec::{ParseSpec, TrialSpec};
 use crate::model::tree::Span;
@@ -15,7 +15,11 @@ use std::collections::BTreeSet;
 /// Beyond this many variants only the first one's parsers are asked: a matrix of that size is planned, not run.
 const SAMPLED: usize = 10_000;
 
-/// Every metric that trials of `spec` may yield, in order: the parsers' first, then the built-in ones.
+/// What is counted of a service, which has no window and no output of its own.
+const SERVICE_METRICS: [&str; 3] = ["cpu_seconds", "throttled_seconds", "memory_peak"];
+
+/// Every metric that trials of `spec` may yield, in order: the parsers' first, then the built-in ones, those of services below their
+/// names, then those of the trial as a whole.
 #[must_use]
 pub fn dictionary(spec: &TrialSpec, catalog: &Catalog) -> Vec<MetricDecl> {
     let several = spec.workloads.len() > 1;
@@ -29,6 +33,14 @@ pub fn dictionary(spec: &TrialSpec, catalog: &Catalog) -> Vec<MetricDecl> {
             found.push(metric);
         }
     }
+    let lasting = spec.services.iter().filter(|service| !spec.is_waited_out(&service.name));
+    for (service, info) in lasting.flat_map(|service| BUILTIN_METRICS.iter().map(move |info| (service, info))) {
+        if SERVICE_METRICS.contains(&info.name) {
+            let metric = known(info);
+            found.push(MetricDecl { name: format!("{}.{}", service.name, info.name), ..metric });
+        }
+    }
+    found.extend(TRIAL_METRICS.iter().filter(|_| spec.needs_engine()).map(known));
     let mut seen = BTreeSet::new();
     found.retain(|metric| seen.insert(metric.name.clone()));
     found
@@ -79,16 +91,18 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut scope: BTreeSet<String> = experiment.factors.iter().map(|f| f.name.to_string()).collect();
     scope.insert("host".to_owned());
-    let mut parsers: Option<Vec<Vec<ParseSpec>>> = None;
+    let mut last = None;
     for variant in variants {
         let Ok(resolved) = binder.resolve(&variant.levels) else { continue };
         scope.extend(resolved.names.keys().cloned());
-        let current: Vec<Vec<ParseSpec>> = resolved.spec.workloads.iter().map(|w| w.parse.clone()).collect();
-        if parsers.as_ref() != Some(&current) {
+        let parsers: Vec<Vec<ParseSpec>> = resolved.spec.workloads.iter().map(|w| w.parse.clone()).collect();
+        let services: Vec<String> = resolved.spec.services.iter().map(|service| service.name.clone()).collect();
+        let current = Some((parsers, services, resolved.spec.needs_engine()));
+        if last != current {
             names.extend(dictionary(&resolved.spec, binder.catalog()).into_iter().map(|metric| metric.name));
-            parsers = Some(current);
+            last = current;
         }
-        if variants.len() > SAMPLED && parsers.is_some() {
+        if variants.len() > SAMPLED {
             break;
         }
     }
