@@ -1,25 +1,17 @@
 //! The driver over the scripted engine: every phase fails, hangs and is cancelled; every row says so, and nothing is left.
 
-use shakedown::engine::fake::FakeEngine;
-use shakedown::engine::namespace::Namespace;
-use shakedown::engine::{Boxed, Created, Engine, EngineError, Exit, Image, Output, UnitName};
-use shakedown::execute::{self, Ended, EngineSource, ExecuteError, Job, JobVariant, Observer, Progress, Scheduled};
-use shakedown::manifest::{self, Source};
-use shakedown::measure::parsers::{self, PARSERS};
-use shakedown::model::catalog::Catalog;
-use shakedown::model::cgroup::CgroupLayout;
+mod bench;
+mod meddler;
+mod private;
+mod services;
+
+use bench::Bench;
+use shakedown::engine::EngineError;
+use shakedown::execute::{Ended, ExecuteError};
 use shakedown::model::event::{Event, TrialRow};
-use shakedown::model::experiment::PhaseLimits;
-use shakedown::model::facts::{EngineFacts, HostFacts};
 use shakedown::model::outcome::{FailureKind, Outcome, Phase};
-use shakedown::model::spec::{EngineSpec, ImageSpec, UnitSpec};
-use shakedown::plan::saved::saved;
-use shakedown::plan::{self, History, Options};
-use shakedown::record::{RunFolder, Store, read_journal};
-use std::path::Path;
-use std::sync::Arc;
+use shakedown::record::Store;
 use std::time::Duration;
-use tokio_util::sync::CancellationToken;
 
 /// One workload, two levels, one block: three trials with the A/A copy.
 const ONE: &str = "
@@ -34,200 +26,6 @@ workloads:
   b: {on: host, command: work b, timeout: 5s}
 design: {blocks: 1}
 ";
-
-/// The scripted engine, which besides cancels when a call is made for the `n`th time, or answers with another image's digest.
-struct Meddler {
-    fake: FakeEngine,
-    cancel_at: Option<(&'static str, usize)>,
-    token: CancellationToken,
-    image: Option<String>,
-}
-
-impl Meddler {
-    /// Told before each call of a unit's life.
-    fn called(&self, call: &str) {
-        if let Some((at, count)) = self.cancel_at
-            && at == call
-            && self.fake.calls().iter().filter(|text| text.split(' ').next() == Some(call)).count() + 1 == count
-        {
-            self.token.cancel();
-        }
-    }
-}
-
-impl Engine for Meddler {
-    fn facts(&self) -> Boxed<'_, Result<EngineFacts, EngineError>> {
-        self.fake.facts()
-    }
-    fn unsupported(&self, spec: &UnitSpec, facts: &EngineFacts) -> Vec<String> {
-        self.fake.unsupported(spec, facts)
-    }
-    fn image<'a>(&'a self, image: &'a ImageSpec, folder: &'a Path) -> Boxed<'a, Result<Image, EngineError>> {
-        self.called("image");
-        self.fake.image(image, folder)
-    }
-    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
-        self.called("create");
-        self.fake.create(name, spec, image)
-    }
-    fn start<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
-        self.called("start");
-        self.fake.start(unit)
-    }
-    fn wait<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
-        Box::pin(async move {
-            self.called("wait");
-            // Whoever waits sees the cancellation before an exit that is known at once.
-            tokio::task::yield_now().await;
-            if self.token.is_cancelled() && self.cancel_at.is_some_and(|(at, _)| at == "wait") {
-                std::future::pending::<()>().await;
-            }
-            self.fake.wait(unit).await
-        })
-    }
-    fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
-        Box::pin(async move {
-            let exit = self.fake.exit(unit).await?;
-            Ok(Exit { image: self.image.clone().or(exit.image), ..exit })
-        })
-    }
-    fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
-        self.called("output");
-        self.fake.output(unit)
-    }
-    fn remove<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<(), EngineError>> {
-        self.called("remove");
-        self.fake.remove(unit)
-    }
-    fn sweep<'a>(&'a self, alive: &'a [String]) -> Boxed<'a, Result<Vec<String>, EngineError>> {
-        self.fake.sweep(alive)
-    }
-}
-
-struct One(Arc<Meddler>);
-
-impl EngineSource for One {
-    fn open<'a>(&'a self, _spec: &'a EngineSpec) -> Boxed<'a, Result<Arc<dyn Engine>, EngineError>> {
-        Box::pin(async { self.host(None) })
-    }
-    fn host(&self, _namespace: Option<Arc<Namespace>>) -> Result<Arc<dyn Engine>, EngineError> {
-        Ok(Arc::clone(&self.0) as Arc<dyn Engine>)
-    }
-    fn sweep_private(&self, _alive: &[String]) -> Result<Vec<String>, EngineError> {
-        Ok(Vec::new())
-    }
-}
-
-#[derive(Default)]
-struct Seen(Vec<Event>);
-
-impl Observer for Seen {
-    fn event(&mut self, event: &Event, progress: &Progress) {
-        assert!(progress.done <= progress.total);
-        self.0.push(event.clone());
-    }
-}
-
-/// An experiment on disk and an engine for it.
-struct Bench {
-    folder: tempfile::TempDir,
-    run: RunFolder,
-    job: Job,
-    fake: FakeEngine,
-    token: CancellationToken,
-    cancel_at: Option<(&'static str, usize)>,
-    image: Option<String>,
-}
-
-impl Bench {
-    fn new(text: &str, script: &str) -> Self {
-        let folder = tempfile::tempdir().expect("folder");
-        let source = Source { name: "e", folder: folder.path(), text };
-        let (experiment, _) = manifest::read(&source, &|_| None).expect("manifest");
-        let catalog = Catalog { parsers: PARSERS.iter().map(|parser| parser.info()).collect(), check_extraction: parsers::check };
-        let planned = plan::plan(&experiment, &catalog, &History::new(), &Options::default()).expect("plan");
-        let plan = saved(&planned);
-        let run = Store::new(folder.path(), "e").create_run("r", &plan).expect("run");
-        let variants = planned.plan.variants.iter().map(|variant| JobVariant {
-            id: variant.id.to_string(),
-            identity: variant.identity.to_string(),
-            spec: planned.binder.resolve(&variant.levels).unwrap_or_else(|_| panic!("it resolved before")).spec,
-            copy: false,
-            seconds: None,
-        });
-        let scheduled = |[block, position, _, variant]: &[u32; 4]| Scheduled {
-            id: format!("b{block}p{position}"),
-            variant: *variant as usize,
-            block: *block,
-            position: *position,
-            engine_start: None,
-            attempt: 1,
-        };
-        let job = Job {
-            run: format!("fake{}", std::process::id()),
-            experiment: "e".into(),
-            digest: plan.digest.clone(),
-            folder: folder.path().to_owned(),
-            variants: variants.collect(),
-            trials: plan.trials.iter().map(scheduled).collect(),
-            limits: experiment.limits.clone(),
-            images: Vec::new(),
-            host: HostFacts::default(),
-            layout: CgroupLayout::default(),
-            keep: false,
-        };
-        let fake = FakeEngine::from_json(script).expect("script");
-        let mut job = job;
-        if script.contains("hang") {
-            // What does not hang answers at once, so that short limits decide nothing else.
-            let soon = Duration::from_millis(20);
-            job.limits = PhaseLimits { images: soon, create: soon, start: soon, collect: soon, teardown: soon, ..job.limits };
-            job.variants.iter_mut().flat_map(|variant| &mut variant.spec.workloads).for_each(|workload| workload.timeout = soon);
-        }
-        Self { folder, run, job, fake, token: CancellationToken::new(), cancel_at: None, image: None }
-    }
-
-    fn with_blocks(text: &str, blocks: u32, script: &str) -> Self {
-        Self::new(&text.replace("blocks: 1", &format!("blocks: {blocks}")), script)
-    }
-
-    async fn run(&self) -> Result<Ended, ExecuteError> {
-        let engine = Meddler { fake: self.fake.clone(), cancel_at: self.cancel_at, token: self.token.clone(), image: self.image.clone() };
-        let ready = execute::preflight(&self.job.variants, Arc::new(One(Arc::new(engine)))).await?;
-        let mut seen = Seen::default();
-        let before = self.events().len();
-        let ended = execute::run(&self.job, &ready, &self.run, &mut seen, &self.token).await;
-        assert_eq!(self.events()[before..], seen.0, "the record has what the observer saw");
-        ended
-    }
-
-    /// Goes on as `run` does: the trials without a row, and an engine that was mended.
-    fn mended(mut self, script: &str) -> Self {
-        let done: Vec<String> = self.rows().into_iter().map(|row| row.trial).collect();
-        self.job.trials.retain(|trial| !done.contains(&trial.id));
-        self.fake = FakeEngine::from_json(script).expect("script");
-        self.token = CancellationToken::new();
-        self.cancel_at = None;
-        self
-    }
-
-    fn events(&self) -> Vec<Event> {
-        read_journal(&self.run.journal()).expect("journal")
-    }
-
-    fn rows(&self) -> Vec<TrialRow> {
-        self.events().into_iter().filter_map(|event| if let Event::TrialFinished(row) = event { Some(*row) } else { None }).collect()
-    }
-
-    /// Outcome of each row: phase and kind, or none when it is good.
-    fn failures(&self) -> Vec<Option<(Phase, FailureKind)>> {
-        self.rows().iter().map(|row| row.failure.as_ref().map(|failure| (failure.phase, failure.kind))).collect()
-    }
-
-    fn nothing_is_left(&self, what: &str) {
-        assert_eq!(self.fake.live(), Vec::<String>::new(), "{what}");
-    }
-}
 
 #[tokio::test]
 async fn every_phase_has_a_named_failure_with_its_reason_and_no_number() {
@@ -351,7 +149,7 @@ async fn cancelled_in_any_phase_the_trial_is_no_row_and_nothing_is_left() {
     // The second trial is cancelled (its image: before the first). When its exit is known already, it counts.
     for (call, rows) in [("image", 0), ("create", 1), ("start", 1), ("wait", 1), ("output", 2), ("remove", 2)] {
         let mut bench = Bench::new(ONE, "[]");
-        bench.cancel_at = Some((call, if call == "image" { 1 } else { 2 }));
+        bench.changes.cancel_at = Some((call, if call == "image" { 1 } else { 2 }));
         let ended = bench.run().await.expect(call);
         assert_eq!(ended, Ended { failed: 0, interrupted: true }, "{call}");
         assert_eq!(bench.failures(), vec![None; rows], "{call}");
@@ -397,7 +195,7 @@ async fn of_several_workloads_one_failure_fails_the_trial_and_all_are_removed() 
 #[tokio::test]
 async fn another_image_than_asked_fails_the_trial() {
     let mut bench = Bench::new(ONE, "[]");
-    bench.image = Some("sha256:other".to_owned());
+    bench.changes.image = Some("sha256:other".to_owned());
     assert_eq!(bench.run().await.expect("run").failed, 3);
     assert_eq!(bench.failures()[0], Some((Phase::Attest, FailureKind::Attestation)));
     let reason = bench.rows()[0].failure.clone().expect("failure").reason;

@@ -8,7 +8,7 @@ mod stack;
 mod templates;
 
 use shakedown::manifest::{Source, read};
-use shakedown::measure::parsers::{PARSERS, check};
+use shakedown::measure::parsers::{PARSERS, check, check_pattern};
 use shakedown::model::catalog::Catalog;
 use shakedown::model::diagnostic::Diagnostic;
 use shakedown::model::experiment::{Experiment, Problems};
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 static CATALOG: LazyLock<Catalog> =
-    LazyLock::new(|| Catalog { parsers: PARSERS.iter().map(|parser| parser.info()).collect(), check_extraction: check });
+    LazyLock::new(|| Catalog { parsers: PARSERS.iter().map(|parser| parser.info()).collect(), check_extraction: check, check_pattern });
 
 /// Templates that manifests of these tests may name.
 fn template(name: &str) -> Option<String> {

@@ -5,5 +5,9 @@ use crate::model::catalog::Catalog;
 
 /// The catalog of everything that is built in.
 pub fn catalog() -> Catalog {
-    Catalog { parsers: PARSERS.iter().map(|parser| parser.info()).collect(), check_extraction: parsers::check }
+    Catalog {
+        parsers: PARSERS.iter().map(|parser| parser.info()).collect(),
+        check_extraction: parsers::check,
+        check_pattern: parsers::check_pattern,
+    }
 }

@@ -58,11 +58,13 @@ pub(super) async fn inside(
     command: &[String],
     limit: Duration,
 ) -> Result<(), Failure> {
-    let done = limited(Phase::Prepare, limit, engine.exec(created, command)).await?;
+    let step = format!("`{name}`: `{}`", command.first().map_or("", String::as_str));
+    let done = limited(Phase::Prepare, limit, engine.exec(created, command)).await;
+    let done = done.map_err(|failure| Failure { reason: format!("{step}: {}", failure.reason), ..failure })?;
     if done.code == 0 {
         return Ok(());
     }
     let words = readings::last_words(&done.output).map(|words| format!(": {words}")).unwrap_or_default();
-    let reason = format!("`{name}`: `{}` ended with exit code {}{words}", command.first().map_or("", String::as_str), done.code);
+    let reason = format!("{step} ended with exit code {}{words}", done.code);
     Err(Failure { phase: Phase::Prepare, kind: FailureKind::ExitCode, reason })
 }

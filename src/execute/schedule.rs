@@ -54,7 +54,7 @@ impl Schedule<'_, '_> {
             log.publish(Event::TrialStarted { trial: scheduled.id.clone(), attempt, at: now() })?;
             let label = if attempt == 1 { scheduled.id.clone() } else { format!("{}a{attempt}", scheduled.id) };
             let began = (now(), Instant::now());
-            let measured = match self.stage(scheduled, log).await {
+            let measured = match self.stage(scheduled, (attempt, &label), log).await? {
                 None => return Ok(None),
                 Some(Ok(stage)) => {
                     let began = (now(), Instant::now());
@@ -68,7 +68,7 @@ impl Schedule<'_, '_> {
             };
             let (row, unsettled) = measured;
             if unsettled {
-                self.settle(&self.variant(scheduled).instance(), log).await?;
+                self.settle(log).await?;
             }
             if row.is_final(job.limits.attempts) || self.shared.cancel.is_cancelled() {
                 return Ok(Some(row));
@@ -82,31 +82,46 @@ impl Schedule<'_, '_> {
         &self.shared.job.variants[scheduled.variant]
     }
 
-    /// The engines of a trial, up and primed; none when cancelled.
-    async fn stage(&mut self, scheduled: &Scheduled, log: &mut Log<'_>) -> Option<Result<Arc<Stage>, EngineError>> {
+    /// The engines of an attempt, up and primed; none when cancelled.
+    async fn stage(
+        &mut self,
+        scheduled: &Scheduled,
+        attempt: (u32, &str),
+        log: &mut Log<'_>,
+    ) -> Result<Option<Result<Arc<Stage>, EngineError>>, ExecuteError> {
         let shared = self.shared;
         let variant = &shared.job.variants[scheduled.variant];
         let reached = tokio::select! {
             reached = self.stages.reach(shared.ready, &shared.job.run, variant, scheduled.engine_start) => reached,
-            () = shared.cancel.cancelled() => return None,
+            () = shared.cancel.cancelled() => return Ok(None),
         };
         let (stage, fresh) = match reached {
             Ok(reached) => reached,
-            Err(error) => return Some(Err(error)),
+            Err(error) => return Ok(Some(Err(error))),
         };
-        if fresh {
-            self.prime(&stage, scheduled, log).await?;
-        }
-        Some(Ok(stage))
+        Ok(match fresh {
+            true => self.prime(&stage, scheduled, attempt, log).await?.map(|primed| primed.map(|()| stage)),
+            false => Some(Ok(stage)),
+        })
     }
 
-    /// Measures once and throws it away: the first trial after a start is not like the others. None when cancelled.
-    async fn prime(&self, stage: &Stage, scheduled: &Scheduled, log: &mut Log<'_>) -> Option<()> {
-        let id = primer_id(&scheduled.id);
+    /// Measures once and throws it away: the first trial after a start is not like the others. None when cancelled; an error of the
+    /// engine when it failed the primer, whose remains would run beside the trial.
+    async fn prime(
+        &self,
+        stage: &Stage,
+        scheduled: &Scheduled,
+        (attempt, label): (u32, &str),
+        log: &mut Log<'_>,
+    ) -> Result<Option<Result<(), EngineError>>, ExecuteError> {
+        let (id, label) = (primer_id(&scheduled.id), primer_id(label));
         let began = (now(), Instant::now());
-        let measured = self.measure(stage, scheduled, &id).await?;
-        let (row, _) = self.row(scheduled, (&id, &id), 1, began, measured).ok()?;
-        log.publish(Event::TrialFinished(Box::new(TrialRow { outcome: Outcome::Primer, ..row }))).ok()
+        let Some(measured) = self.measure(stage, scheduled, &label).await else { return Ok(None) };
+        let broken = measured.failure.as_ref().filter(|failure| failure.is_of_the_engine()).map(|failure| failure.reason.clone());
+        let (row, _) = self.row(scheduled, (&id, &label), attempt, began, measured)?;
+        log.publish(Event::TrialFinished(Box::new(TrialRow { outcome: Outcome::Primer, ..row })))?;
+        let failed = |reason| EngineError::Call { operation: "measure once before the trials".to_owned(), reason };
+        Ok(Some(broken.map_or(Ok(()), |reason| Err(failed(reason)))))
     }
 
     async fn measure(&self, stage: &Stage, scheduled: &Scheduled, label: &str) -> Option<Measured> {
@@ -155,15 +170,13 @@ impl Schedule<'_, '_> {
         Ok((row, measured.unsettled))
     }
 
-    /// Removes all of this run between two trials, when nothing of it may be there; what stays is told and recorded. A private engine
-    /// takes everything of the trial with it, and starts anew for the next one.
-    async fn settle(&mut self, instance: &Instance, log: &mut Log<'_>) -> Result<(), ExecuteError> {
+    /// Removes all of this run between two trials, when nothing of it may be there; what stays is told and recorded. Private engines
+    /// take everything that is in them along, and start anew for the next trial.
+    async fn settle(&mut self, log: &mut Log<'_>) -> Result<(), ExecuteError> {
         let (job, ready) = (self.shared.job, self.shared.ready);
-        let down = match instance.engine.private {
-            Some(_) => self.stages.leave_all(ready).await,
-            None => Ok(()),
-        };
-        let swept = if self.stages.is_empty() { ready.sweep((!job.keep).then_some(job.run.as_str()), false, None).await } else { Ok(()) };
+        // Private engines are units of this run, too: what sweeps it would end those that are up.
+        let down = self.stages.leave_all(ready).await;
+        let swept = ready.sweep((!job.keep).then_some(job.run.as_str()), false, None).await;
         Ok(log.left_over(down.and(swept))?)
     }
 

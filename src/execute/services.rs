@@ -5,13 +5,15 @@ use super::names::Names;
 use super::probe;
 use super::stage::Stage;
 use super::trial::limited;
-use crate::engine::{Created, Engine, Image};
+use crate::engine::{Created, Engine, EngineError, Image};
 use crate::model::experiment::PhaseLimits;
 use crate::model::outcome::{Failure, FailureKind, Phase};
-use crate::model::spec::UnitSpec;
+use crate::model::spec::{TrialSpec, UnitSpec};
 use crate::model::stack::{Condition, ServiceSpec, StepSpec};
 use futures_util::future::join_all;
+use std::future::Future;
 use std::sync::OnceLock;
+use std::time::Duration;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
@@ -39,22 +41,17 @@ enum Far {
 
 impl<'t> Service<'t> {
     /// The services of a trial, of which nothing runs yet. `image` gives the image that was made ready for a unit.
-    pub(super) fn all(specs: &'t [ServiceSpec], stage: &'t Stage, image: &dyn Fn(&UnitSpec) -> Option<&'t Image>) -> Vec<Self> {
-        let ends = |name: &str| {
-            let completed =
-                |d: &crate::model::stack::Dependency| d.service == name && d.condition == Condition::ServiceCompletedSuccessfully;
-            specs.iter().flat_map(|spec| &spec.depends_on).any(completed)
-        };
+    pub(super) fn all(trial: &'t TrialSpec, stage: &'t Stage, image: &dyn Fn(&UnitSpec) -> Option<&'t Image>) -> Vec<Self> {
         let service = |spec: &'t ServiceSpec| Self {
             spec,
             engine: stage.engine(spec.unit.place),
             image: image(&spec.unit),
             unit: OnceLock::new(),
             created: OnceLock::new(),
-            ends: ends(&spec.name),
+            ends: trial.is_waited_out(&spec.name),
             far: watch::Sender::new(Far::Waiting),
         };
-        specs.iter().map(service).collect()
+        trial.services.iter().map(service).collect()
     }
 
     async fn reach(&self, far: Far) {
@@ -111,18 +108,19 @@ async fn rise(service: &Service<'_>, all: &[Service<'_>], around: &Around<'_>) -
     let unbound = |reason| Failure { phase: Phase::Services, kind: FailureKind::Unsupported, reason: format!("`{}`: {reason}", spec.name) };
     let unit = around.names.bind(&spec.unit).map_err(unbound)?;
     let name = around.names.of(&spec.name);
-    let created = limited(Phase::Services, around.limits.create, engine.create(&name, &unit, service.image)).await?;
+    let created = answered(around.limits.create, engine.create(&name, &unit, service.image)).await?;
     let created = service.created.get_or_init(|| created);
     service.unit.get_or_init(|| unit);
-    limited(Phase::Services, around.limits.start, engine.start(created)).await?;
+    answered(around.limits.start, engine.start(created)).await?;
     if service.ends {
+        service.far.send_replace(Far::Started);
         limited(Phase::Services, around.limits.services, engine.wait(created)).await?;
-        let exit = limited(Phase::Services, around.limits.collect, engine.exit(created)).await?;
+        let exit = answered(around.limits.collect, engine.exit(created)).await?;
         if exit.code != 0 {
             return Err(probe::early_end(&spec.name, *engine, created).await);
         }
     } else {
-        around.names.learn(&spec.name, limited(Phase::Services, around.limits.create, engine.inspect(created)).await?);
+        around.names.learn(&spec.name, answered(around.limits.create, engine.inspect(created)).await?);
         service.far.send_replace(Far::Started);
         if let Some(ready) = &spec.ready {
             probe::until_ready(&spec.name, (*engine, created), ready, around.names).await?;
@@ -133,6 +131,14 @@ async fn rise(service: &Service<'_>, all: &[Service<'_>], around: &Around<'_>) -
     }
     service.far.send_replace(Far::Healthy);
     Ok(())
+}
+
+/// A call that the engine should answer at once: that it does not is its own fault, and not that of a service that takes its time.
+async fn answered<T>(limit: Duration, call: impl Future<Output = Result<T, EngineError>>) -> Result<T, Failure> {
+    limited(Phase::Services, limit, call).await.map_err(|failure| match failure.kind {
+        FailureKind::Timeout => Failure { kind: FailureKind::Infrastructure, ..failure },
+        _ => failure,
+    })
 }
 
 /// One `prepare` step of a service: inside it, or on the host.

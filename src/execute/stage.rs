@@ -97,8 +97,12 @@ impl Stages {
         engine.up(run).await?;
         let namespace = engine.namespace();
         let host = match variant.spec.needs_host() {
-            true => Some(ready.source()?.host(namespace.clone())?),
-            false => None,
+            true => ready.source().and_then(|source| source.host(namespace.clone())).map(Some),
+            false => Ok(None),
+        };
+        let host = match host {
+            Ok(host) => host,
+            Err(error) => return engine.down().await.and(Err(error)),
         };
         let stage = Arc::new(Stage {
             sight: Sight::of(&**engine, instance.engine.private.as_ref()),
@@ -127,11 +131,6 @@ impl Stages {
     /// The private engines that are up, with the number of their start.
     pub(super) fn up(&self) -> impl Iterator<Item = (&Instance, u32)> {
         self.up.iter().map(|(instance, (start, _))| (instance, *start))
-    }
-
-    /// Whether no private engine is up.
-    pub(super) fn is_empty(&self) -> bool {
-        self.up.is_empty()
     }
 
     /// Ends every private engine that is up.

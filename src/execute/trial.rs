@@ -73,7 +73,7 @@ pub(super) async fn run(
             Unit { workload, engine, image, created: None, clock: None, ended: None }
         })
         .collect();
-    let services = Service::all(&spec.services, stage, &image);
+    let services = Service::all(spec, stage, &image);
     let names = Names::new(spec, name, &shared.job.folder, stage.namespace());
     let volumes = [Place::Container, Place::Host].map(|place| names.volumes(place));
     let furniture = [
@@ -110,6 +110,9 @@ async fn phases(
         limited(Phase::Networks, limits.create, around.stage.engine(*place).furnish(&names.of(""), *furniture)).await?;
     }
     services::up(services, around).await?;
+    if shared.cancel.is_cancelled() {
+        return Ok(());
+    }
     let mut bound = Vec::with_capacity(units.len());
     for unit in units.iter() {
         let name = &unit.workload.name;
@@ -271,7 +274,8 @@ async fn keep_words(shared: &Shared<'_>, services: &[Service<'_>], measured: &mu
 }
 
 /// Removes every unit, or with `--keep` all but ended containers: nothing may run beside the next trial, and what a host process
-/// left behind runs on in its control group. Then what they stood in. All are tried, the first failure is told.
+/// left behind runs on in its control group. Then what they stood in, unless a container is kept: it holds its volumes. All are
+/// tried, the first failure is told.
 async fn teardown(
     shared: &Shared<'_>,
     around: &Around<'_>,
@@ -285,7 +289,8 @@ async fn teardown(
     let serving = services.iter().filter_map(|service| Some((service.engine, service.created.get()?)));
     let removals = measured.chain(serving).map(|(engine, created)| limited(Phase::Teardown, limit, engine.remove(created)));
     let mut removed: Result<(), Failure> = join_all(removals).await.into_iter().collect();
-    for (place, furniture) in furniture {
+    let kept = units.iter().any(|unit| stays(&unit));
+    for (place, furniture) in furniture.iter().filter(|(place, _)| !kept || *place == Place::Host) {
         let name = around.names.of("");
         let clear = around.stage.engine(*place).clear(&name, *furniture);
         removed = removed.and(limited(Phase::Teardown, limit, clear).await);

@@ -10,6 +10,8 @@ pub struct Catalog {
     pub parsers: Vec<ParserInfo>,
     /// Says why a regular expression, JSONPath or column cannot be used.
     pub check_extraction: fn(&ParseSpec) -> Result<(), String>,
+    /// Says why a regular expression cannot be looked for in the lines of a service.
+    pub check_pattern: fn(&str) -> Result<(), String>,
 }
 
 /// What planning needs to know of a parser.

@@ -95,7 +95,8 @@ impl Failure {
     pub fn is_of_the_engine(&self) -> bool {
         match self.kind {
             FailureKind::Infrastructure => true,
-            FailureKind::Timeout => !matches!(self.phase, Phase::Measure | Phase::WarmUp),
+            // Their limits are those of the user's own commands; what else takes too long there is told as infrastructure.
+            FailureKind::Timeout => !matches!(self.phase, Phase::Measure | Phase::WarmUp | Phase::Prepare | Phase::Services),
             _ => false,
         }
     }

@@ -1,5 +1,6 @@
 //! Private daemons: engines that are started for a setting of the daemon itself, such as its storage driver.
 
+use core::net::Ipv4Addr;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
@@ -108,3 +109,15 @@ impl Filesystem {
 
 /// The storage driver of a private daemon when nothing is declared.
 pub const STORAGE_DRIVER: &str = "overlay2";
+
+/// One end of a pair of virtual network devices in every private daemon's namespace: an address of the host that is neither
+/// loopback nor a bridge of the daemon, so that a published port can be reached the way it is from outside.
+pub const OWN_DEVICE: &str = "sd0";
+/// The other end: a parent for networks of macvlan and ipvlan.
+pub const PARENT_DEVICE: &str = "sd1";
+/// The address of [`OWN_DEVICE`], the first of its network, in the range that RFC 2544 sets aside for benchmarks.
+pub const OWN_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
+/// The bits of [`OWN_ADDRESS`] that name its network.
+pub const OWN_PREFIX: u8 = 24;
+/// The network of [`OWN_ADDRESS`].
+pub const OWN_SUBNET: &str = "198.18.0.0/24";

@@ -4,7 +4,7 @@
 
 use super::metric::{Better, Unit};
 use super::private::PrivateSpec;
-use super::stack::{MountSource, MountSpec, NetworkSpec, PortSpec, ServiceSpec, StepSpec, VolumeSpec};
+use super::stack::{Condition, MountSource, MountSpec, NetworkSpec, PortSpec, ServiceSpec, StepSpec, VolumeSpec};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -38,6 +38,13 @@ impl TrialSpec {
     pub fn units(&self) -> impl Iterator<Item = (&str, &UnitSpec)> {
         let services = self.services.iter().map(|service| (service.name.as_str(), &service.unit));
         services.chain(self.workloads.iter().map(|workload| (workload.name.as_str(), &workload.unit)))
+    }
+
+    /// Whether other services wait until the service `name` has ended: it is over before anything is measured.
+    #[must_use]
+    pub fn is_waited_out(&self, name: &str) -> bool {
+        let mut waits = self.services.iter().flat_map(|service| &service.depends_on);
+        waits.any(|wait| wait.service == name && wait.condition == Condition::ServiceCompletedSuccessfully)
     }
 
     /// Whether anything of it needs an engine for containers: a container, or the network namespace of a private daemon.

@@ -16,7 +16,7 @@ pub struct NetworkSpec {
     /// Options of the driver, sorted by name, such as `parent`.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub driver_opts: Vec<(String, String)>,
-    /// Subnet in CIDR form; none leaves it to the engine.
+    /// Subnet in CIDR form, whose first address is the gateway; none leaves it to the engine.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub subnet: Option<String>,
     /// Whether it has no way out.

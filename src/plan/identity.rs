@@ -136,20 +136,17 @@ fn item_content(item: &Json) -> Json {
     }
 }
 
-/// A path in a spec as the manifest spells it: `workload.image`, not `workloads.workload.unit.image.reference`.
+/// A path in a spec as the manifest spells it: `workload.image`, not `workloads.workload.unit.image.reference`; a service is told by
+/// its name.
 fn as_written(path: &str) -> String {
     let mut parts: Vec<&str> = path.split('.').collect();
-    if parts.first() != Some(&"workloads") || parts.len() < 3 {
-        return path.to_owned();
+    match parts[0] {
+        "engine" if parts.get(1) == Some(&"private") => drop(parts.remove(1)),
+        "workloads" | "services" if parts.len() > 2 => unit_as_written(&mut parts),
+        _ => {}
     }
-    if parts[2] == "unit" {
-        parts.remove(2);
-        if parts.get(2).is_some_and(|part| matches!(*part, "limits" | "container")) && parts.len() > 3 {
-            parts.remove(2);
-        }
-    }
-    if parts.get(2) == Some(&"image") && parts.len() > 3 {
-        parts.remove(if parts[3] == "reference" { 3 } else { 2 });
+    if parts == ["engine", "backing", "bytes"] {
+        parts[2] = "size";
     }
     if let Some(part) = parts.get_mut(2) {
         *part = match *part {
@@ -159,13 +156,38 @@ fn as_written(path: &str) -> String {
             "cpu_quota_us" => "cpu_quota",
             "cpu_period_us" => "cpu_period",
             "shm_bytes" => "shm_size",
+            "tmpfs_bytes" => "tmpfs",
+            "ipv6" => "enable_ipv6",
             other => other,
         };
     }
-    if parts[1] == "workload" {
+    if parts[0] == "services" && parts.len() > 1 || parts.starts_with(&["workloads", "workload"]) {
         parts.remove(0);
     }
     parts.join(".")
+}
+
+/// A path below a unit's name: what our specs gather in groups stands side by side in the manifest.
+fn unit_as_written(parts: &mut Vec<&str>) {
+    if parts[2] == "unit" && parts.len() > 3 {
+        parts.remove(2);
+        if matches!(parts[2], "limits" | "container") && parts.len() > 3 {
+            parts.remove(2);
+        }
+    }
+    if parts[2] == "image" && parts.len() > 3 {
+        parts.remove(if parts[3] == "reference" { 3 } else { 2 });
+    }
+    if parts[2] == "ready" && parts.get(3) == Some(&"probe") {
+        parts.remove(3);
+    }
+    if parts[2] == "ports" && parts.len() > 4 {
+        parts[4] = match parts[4] {
+            "port" => "target",
+            "host_port" => "published",
+            other => other,
+        };
+    }
 }
 
 fn short(value: &Json) -> String {

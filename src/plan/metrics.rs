@@ -9,18 +9,17 @@ use crate::model::experiment::{Experiment, MetricDecl, Problems};
 use crate::model::metric::{BUILTIN_METRICS, Better, MetricInfo, TRIAL_METRICS, Unit};
 use crate::model::plan::Variant;
 use crate::model::spec::{ParseSpec, TrialSpec};
-use crate::model::stack::ServiceSpec;
 use crate::model::tree::Span;
 use std::collections::BTreeSet;
 
 /// Beyond this many variants only the first one's parsers are asked: a matrix of that size is planned, not run.
 const SAMPLED: usize = 10_000;
 
-/// The built-in metric that a service has not: it does not end.
-const WALL: &str = "wall";
+/// What is counted of a service, which has no window and no output of its own.
+const SERVICE_METRICS: [&str; 3] = ["cpu_seconds", "throttled_seconds", "memory_peak"];
 
-/// Every metric that trials of `spec` may yield, in order: the parsers' first, then the built-in ones, then those of services and of the
-/// trial as a whole.
+/// Every metric that trials of `spec` may yield, in order: the parsers' first, then the built-in ones, those of services below their
+/// names, then those of the trial as a whole.
 #[must_use]
 pub fn dictionary(spec: &TrialSpec, catalog: &Catalog) -> Vec<MetricDecl> {
     let several = spec.workloads.len() > 1;
@@ -34,26 +33,17 @@ pub fn dictionary(spec: &TrialSpec, catalog: &Catalog) -> Vec<MetricDecl> {
             found.push(metric);
         }
     }
-    for service in &spec.services {
-        let counted = BUILTIN_METRICS.iter().filter(|metric| metric.name != WALL).map(known);
-        found.extend(counted.map(|metric| MetricDecl { name: format!("{}.{}", service.name, metric.name), ..metric }));
+    let lasting = spec.services.iter().filter(|service| !spec.is_waited_out(&service.name));
+    for (service, info) in lasting.flat_map(|service| BUILTIN_METRICS.iter().map(move |info| (service, info))) {
+        if SERVICE_METRICS.contains(&info.name) {
+            let metric = known(info);
+            found.push(MetricDecl { name: format!("{}.{}", service.name, info.name), ..metric });
+        }
     }
-    found.extend(TRIAL_METRICS.iter().filter(|metric| is_possible(metric, spec)).map(known));
+    found.extend(TRIAL_METRICS.iter().filter(|_| spec.needs_engine()).map(known));
     let mut seen = BTreeSet::new();
     found.retain(|metric| seen.insert(metric.name.clone()));
     found
-}
-
-/// Whether a trial can have a metric of its own: there are ports to serve, or a daemon whose processes are known.
-fn is_possible(metric: &MetricInfo, spec: &TrialSpec) -> bool {
-    match metric.name {
-        "docker_proxy_cpu_seconds" => spec.services.iter().any(publishes),
-        _ => spec.engine.private.is_some(),
-    }
-}
-
-fn publishes(service: &ServiceSpec) -> bool {
-    !service.unit.container.ports.is_empty()
 }
 
 fn of_parser(parse: &ParseSpec, catalog: &Catalog) -> Vec<MetricDecl> {
@@ -101,19 +91,18 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut scope: BTreeSet<String> = experiment.factors.iter().map(|f| f.name.to_string()).collect();
     scope.insert("host".to_owned());
-    let mut before = None;
+    let mut last = None;
     for variant in variants {
         let Ok(resolved) = binder.resolve(&variant.levels) else { continue };
         scope.extend(resolved.names.keys().cloned());
-        let spec = &resolved.spec;
-        let parsers: Vec<Vec<ParseSpec>> = spec.workloads.iter().map(|w| w.parse.clone()).collect();
-        let services: Vec<(String, bool)> = spec.services.iter().map(|service| (service.name.clone(), publishes(service))).collect();
-        let current = Some((parsers, services, spec.engine.private.is_some()));
-        if before != current {
-            names.extend(dictionary(spec, binder.catalog()).into_iter().map(|metric| metric.name));
-            before = current;
+        let parsers: Vec<Vec<ParseSpec>> = resolved.spec.workloads.iter().map(|w| w.parse.clone()).collect();
+        let services: Vec<String> = resolved.spec.services.iter().map(|service| service.name.clone()).collect();
+        let current = Some((parsers, services, resolved.spec.needs_engine()));
+        if last != current {
+            names.extend(dictionary(&resolved.spec, binder.catalog()).into_iter().map(|metric| metric.name));
+            last = current;
         }
-        if variants.len() > SAMPLED && before.is_some() {
+        if variants.len() > SAMPLED {
             break;
         }
     }
@@ -136,7 +125,7 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
             None if !names.contains(&metric.name) => {
                 let known = names.iter().map(String::as_str);
                 problems.push(
-                    Diagnostic::error(metric.span, format!("nothing here yields a metric `{}`", metric.name)).suggest(&metric.name, known),
+                    Diagnostic::error(metric.span, format!("no parser yields a metric `{}`", metric.name)).suggest(&metric.name, known),
                 );
             }
             None if metric.unit.is_some() => {

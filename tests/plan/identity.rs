@@ -111,6 +111,58 @@ fn each_edit_of_a_finished_experiment_runs_what_it_changes_and_nothing_else() {
     }
 }
 
+/// What stands around the workload, each changed on its own.
+#[test]
+fn changes_of_the_stack_are_told_in_the_manifest_s_own_words() {
+    let base = "\
+engine: {storage_driver: overlay2, backing: {filesystem: ext4, size: 8g}, daemon: {mtu: 1400}}
+networks: {front: {driver: ipvlan, enable_ipv6: false, subnet: 10.9.0.0/24, driver_opts: {parent: sd1}}}
+volumes: {data: {tmpfs: 64m}}
+services:
+  web:
+    image: nginx:1
+    command: serve 1
+    cpus: 1
+    mem_limit: 64m
+    environment: {A: a}
+    networks: [front]
+    volumes: ['data:/d']
+    ready: {http: 'http://x/1', successes: 3}
+    prepare: [fill 1]
+  db: {image: maria, ready: {exec: look 1}, ports: ['80']}
+workload: {image: tool, command: run, prepare: [step 1]}
+";
+    let history = done(base, 10);
+    let table = [
+        ("image: nginx:1", "image: nginx:2", "web.image: nginx:1 -> nginx:2"),
+        ("serve 1", "serve 2", "web.command.1: 1 -> 2"),
+        ("cpus: 1", "cpus: 2", "web.cpus: 1.0 -> 2.0"),
+        ("mem_limit: 64m", "mem_limit: 1m", "web.mem_limit: 67108864 -> 1048576"),
+        ("{A: a}", "{A: b}", "web.environment.A: a -> b"),
+        ("{A: a}", "{A: a, bytes: 1}", "web.environment.bytes: nothing -> 1"),
+        ("http://x/1", "http://x/2", "web.ready.http: http://x/1 -> http://x/2"),
+        ("successes: 3", "successes: 1", "web.ready.successes: 3 -> 1"),
+        ("fill 1", "fill 2", "web.prepare.0.command.1: 1 -> 2"),
+        ("look 1", "look 2", "db.ready.exec.1: 1 -> 2"),
+        ("ports: ['80']", "ports: ['81']", "db.ports.0.target: 80 -> 81"),
+        ("step 1", "step 2", "workload.prepare.0.command.1: 1 -> 2"),
+        ("storage_driver: overlay2", "storage_driver: vfs", "engine.storage_driver: overlay2 -> vfs"),
+        ("filesystem: ext4", "filesystem: xfs", "engine.backing.filesystem: ext4 -> xfs"),
+        ("size: 8g", "size: 4g", "engine.backing.size: 8589934592 -> 4294967296"),
+        ("mtu: 1400", "mtu: 1500", "engine.daemon.mtu: 1400 -> 1500"),
+        ("storage_driver: overlay2,", "storage_driver: overlay2, userland_proxy: false,", "engine.userland_proxy: true -> false"),
+        ("tmpfs: 64m", "tmpfs: 1m", "volumes.data.tmpfs: 67108864 -> 1048576"),
+        ("subnet: 10.9.0.0/24", "subnet: 10.8.0.0/24", "networks.front.subnet: 10.9.0.0/24 -> 10.8.0.0/24"),
+        ("enable_ipv6: false", "enable_ipv6: true", "networks.front.enable_ipv6: nothing -> true"),
+        ("parent: sd1", "parent: sd2", "networks.front.driver_opts.parent: sd1 -> sd2"),
+    ];
+    for (from, to, reason) in table {
+        assert!(base.contains(from), "{from}");
+        let (found, trials) = reasons(&base.replacen(from, to, 1), &history, &Options::default());
+        assert_eq!((found[0].1.as_str(), trials), (format!("stale ({reason})").as_str(), 20), "{to}");
+    }
+}
+
 #[test]
 fn a_level_that_changes_or_comes_runs_alone_with_the_baseline() {
     let history = done(BASE, 3);

@@ -1,7 +1,7 @@
 //! Services, networks, volumes and engines: what a manifest says becomes specs, and what its parts say of each other must fit.
 
 use super::{saved_plan, wrong};
-use shakedown::model::private::{BACKING_BYTES, Backing, Filesystem};
+use shakedown::model::private::{BACKING_BYTES, Backing, Filesystem, OWN_ADDRESS, OWN_PREFIX};
 use shakedown::model::spec::TrialSpec;
 use shakedown::model::stack::{Condition, MountSource, Probe};
 
@@ -63,6 +63,44 @@ fn an_engine_without_settings_of_its_own_is_one_that_runs_anyway() {
 }
 
 #[test]
+fn what_only_looks_like_it_does_not_fit_is_let_be() {
+    let table = [
+        "services: {a: {image: x, ports: ['8080:80', '8080:80/udp', '127.0.0.1:8081:80', '[::1]:8081:80']}}",
+        "services: {a: {image: x, ports: ['80']}, b: {image: x, ports: ['80']}}",
+        "services: {a: {image: x, networks: [n, m], ports: ['80']}}\nnetworks: {n: {internal: true}, m: {}}",
+        "engine: {iptables: false}\nservices: {a: {image: x, ports: ['80']}}",
+        "engine: {iptables: false, userland_proxy: false}\nservices: {a: {image: x}}",
+        "services: {a: {image: x, networks: [n]}}\nnetworks: {n: {driver: macvlan, internal: true}}",
+        "services: {a: {image: x, networks: [n]}}\nnetworks: {n: {driver: macvlan, driver_opts: {parent: eth0}}}",
+        "services: {a: {image: x, volumes: ['d:/x', './b:/bb'], tmpfs: [/y], files: [{target: /x/f, content: z}, {target: /b, content: z}]}}\nvolumes: {d: {}}",
+        "services: {a: {on: host, command: x, volumes: ['d:/x']}}\nvolumes: {d: {from: ./seed}}",
+        "services: {i: {image: x}, a: {image: x, command: 'x {{ i.name }}', depends_on: {i: {condition: service_completed_successfully}}}}",
+        "services: {a: {image: x, ready: {log: '^ready$'}, files: [{source: x, target: /x}]}}",
+    ];
+    for text in table {
+        saved_plan(&format!("{text}\nworkload: {{image: x}}"));
+    }
+}
+
+#[test]
+fn a_network_on_a_device_stands_on_that_of_the_private_engine() {
+    let network = |driver: &str, more: &str| {
+        let text =
+            format!("engine: {{iptables: true}}\nnetworks: {{n: {{driver: {driver}{more}}}}}\nworkload: {{image: x, networks: [n]}}");
+        let network = spec(&text).networks.remove(0);
+        (network.driver_opts.into_iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>(), network.subnet)
+    };
+    let given =
+        |opts: &[&str], subnet: Option<&str>| (opts.iter().map(|opt| (*opt).to_owned()).collect::<Vec<_>>(), subnet.map(str::to_owned));
+    let own = format!("{}/{OWN_PREFIX}", std::net::Ipv4Addr::from(OWN_ADDRESS.to_bits() & (u32::MAX << (32 - OWN_PREFIX))));
+    assert_eq!(network("bridge", ""), given(&[], None));
+    assert_eq!(network("macvlan", ""), given(&["parent=sd1"], Some(&own)));
+    assert_eq!(network("ipvlan", ", driver_opts: {ipvlan_mode: l3}"), given(&["ipvlan_mode=l3", "parent=sd1"], Some(&own)));
+    assert_eq!(network("ipvlan", ", subnet: 10.9.0.0/24"), given(&["parent=sd1"], Some("10.9.0.0/24")));
+    assert_eq!(network("macvlan", ", driver_opts: {parent: sd1}"), given(&["parent=sd1"], None));
+}
+
+#[test]
 fn parts_that_do_not_fit_are_told_before_anything_runs() {
     let table = [
         ("services: {a: {image: x, depends_on: [b]}, b: {image: x, depends_on: [a]}}", "services wait for each other: a -> b -> a"),
@@ -82,6 +120,53 @@ fn parts_that_do_not_fit_are_told_before_anything_runs() {
         ("services: {web: {image: x, ready: {http: 'https://x'}}}", "does not begin with `http://`"),
         ("services: {web: {image: x, ready: {tcp: 'x:1'}, healthcheck: {test: x}}}", "keep one of them"),
         ("services: {workload: {image: x}}", "a service cannot be named `workload`"),
+        ("services: {web: {image: x, ready: {log: 'a('}}}", "`log`: `a(` is no regular expression"),
+        ("services: {web: {image: x, ready: {log: 'a*'}}}", "also matches the empty text"),
+        ("services: {web: {image: x, ready: {log: 'at {{ web.ip }}'}}}", "what is known only while the trial runs"),
+        ("services: {web: {image: x, files: [{source: x, target: /x, mode: '0600'}]}}", "`mode`: what is copied from `source`"),
+        ("services: {web: {image: x, volumes: ['d:/x']}}\nvolumes: {d: {tmpfs: 1m, keep: true}}", "`tmpfs` and `keep` exclude"),
+        (
+            "services: {web: {image: x, volumes: ['d:/x']}}\nvolumes: {d: {from: ./seed}}",
+            "cannot fill the volume `d`, which the container of `web` mounts / copy it in before the start: `files: [{source: ./seed,",
+        ),
+        ("services: {web: {image: x, tmpfs: [/x], files: [{target: /x/y, content: z}]}}", "`/x/y` would be hidden: at `/x` is a tmpfs"),
+        (
+            "services: {web: {image: x, volumes: [{type: tmpfs, target: /x}], files: [{target: /x/y, content: z}]}}",
+            "`/x/y` would be hidden: at `/x` is a tmpfs",
+        ),
+        ("services: {web: {image: x, volumes: ['./a:/x'], files: [{target: /x, content: z}]}}", "at `/x` is the host's own folder"),
+        ("services: {web: {image: x, volumes: ['./a:/x'], tmpfs: ['/x:size=1m']}}", "`tmpfs`: `/x` is mounted twice"),
+        ("services: {web: {image: x, tmpfs: [/x, '/x:size=1m']}}", "`tmpfs`: `/x` is mounted twice"),
+        ("services: {web: {image: x, networks: [n], ports: ['80']}}\nnetworks: {n: {internal: true}}", "nothing is published on `n`"),
+        (
+            "services: {web: {image: x, networks: [n, m], ports: ['80']}}\nnetworks: {n: {internal: true}, m: {driver: ipvlan, driver_opts: {parent: e}}}",
+            "nothing is published on `n` and `m`",
+        ),
+        ("services: {web: {image: x, ports: ['80', '80']}}", "`ports`: the container's 80/tcp is published twice"),
+        ("services: {web: {image: x, ports: ['8080:80', '127.0.0.1:8080:81']}}", "`ports`: 8080/tcp at 127.0.0.1 is published twice"),
+        ("services: {a: {image: x, ports: ['8080:80']}, b: {image: x, ports: ['8080:80']}}", "8080/tcp is published by `a` and by `b`"),
+        ("services: {a: {image: x, ports: ['0.0.0.0:53:53/udp']}, b: {image: x, ports: ['127.0.0.1:53:53/udp']}}", "by `a` and by `b`"),
+        ("engine: {iptables: false, userland_proxy: false}\nservices: {a: {image: x, ports: ['80']}}", "nothing carries packets"),
+        (
+            "services: {a: {image: x, networks: [n]}}\nnetworks: {n: {driver: macvlan}}",
+            "`n` of the driver macvlan needs a device of the host / name it",
+        ),
+        (
+            "engine: {iptables: true}\nservices: {a: {image: x, networks: [n, m]}}\nnetworks: {n: {driver: macvlan}, m: {driver: ipvlan}}",
+            "the networks `n` and `m` cannot both stand",
+        ),
+        (
+            "services: {i: {image: x}, a: {image: x, command: 'x {{ i.ip }}', depends_on: {i: {condition: service_completed_successfully}}}}",
+            "others wait until `i` has ended: it has no `ip` any more when `a` asks for it",
+        ),
+        (
+            "services: {i: {image: x, prepare: [y]}, a: {image: x, depends_on: {i: {condition: service_completed_successfully}}}}",
+            "nothing can be done in it by then, drop `prepare`",
+        ),
+        (
+            "services: {i: {image: x}, a: {image: x, network_mode: 'service:i', depends_on: {i: {condition: service_completed_successfully}}}}",
+            "its network ends with it",
+        ),
         ("engine: {host: 'unix:///x', storage_driver: vfs}", "keep one of them"),
         ("engine: {daemon: {data-root: /x}}", "`daemon.data-root` is set by the tool itself"),
         ("engine: {backing: zfs}", "`backing` must be one of `ext4`, `xfs`, `btrfs`, `tmpfs`"),

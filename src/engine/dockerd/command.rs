@@ -2,18 +2,8 @@
 
 use super::place::Place;
 use super::settings;
-use crate::model::private::{Filesystem, PrivateSpec};
+use crate::model::private::{Filesystem, OWN_ADDRESS, OWN_DEVICE, OWN_PREFIX, PARENT_DEVICE, PrivateSpec};
 use std::path::Path;
-
-/// One end of a pair of virtual network devices in every private daemon's namespace: an address of the host that is neither
-/// loopback nor a bridge of the daemon, so that a published port can be reached the way it is from outside.
-pub const OWN_DEVICE: &str = "sd0";
-/// The other end: a parent for networks of macvlan and ipvlan.
-pub const PARENT_DEVICE: &str = "sd1";
-/// The address of [`OWN_DEVICE`], in the range that RFC 2544 sets aside for benchmarks.
-pub const OWN_ADDRESS: std::net::Ipv4Addr = std::net::Ipv4Addr::new(198, 18, 0, 1);
-/// The bits of [`OWN_ADDRESS`] that name its network.
-pub const OWN_PREFIX: u8 = 24;
 
 /// Open files that the daemon, and with it every container, may have: what its usual service file comes to. Neither our own limit
 /// nor an endless one, for which some programs close a thousand million files.

@@ -22,7 +22,6 @@ mod sweep;
 mod tools;
 mod up;
 
-pub use command::{OWN_ADDRESS, OWN_DEVICE, OWN_PREFIX, PARENT_DEVICE};
 pub use daemons::Daemons;
 pub use place::{DISKS, RUN};
 pub use possible::{DRIVERS, Possible, survey};

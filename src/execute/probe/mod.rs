@@ -7,6 +7,7 @@ use super::names::Names;
 use super::readings;
 use super::trial::limited;
 use crate::engine::{Created, Engine};
+use crate::measure::parsers::pattern;
 use crate::model::outcome::{Failure, FailureKind, Phase};
 use crate::model::stack::{Probe, ReadySpec};
 use std::time::{Duration, Instant};
@@ -28,7 +29,7 @@ pub(super) async fn until_ready(
     let probe = bound(&ready.probe, names).map_err(|reason| failed(FailureKind::Unsupported, format!("cannot be asked: {reason}")))?;
     let began = Instant::now();
     let (mut in_a_row, mut seen) = (0, "it was never looked at".to_owned());
-    let needed = if matches!(probe, Probe::Log(_)) { 1 } else { ready.successes };
+    let needed = if matches!(probe, Look::Log(_)) { 1 } else { ready.successes };
     loop {
         if ended(engine, created).await {
             return Err(early_end(service, engine, created).await);
@@ -37,7 +38,7 @@ pub(super) async fn until_ready(
         match tokio::time::timeout(LOOK_LIMIT.min(left), look(&probe, (engine, created), names)).await {
             Ok(Ok(())) => in_a_row += 1,
             Ok(Err(why)) => (in_a_row, seen) = (0, why),
-            Err(_) => (in_a_row, seen) = (0, "it accepted and did not answer".to_owned()),
+            Err(_) => (in_a_row, seen) = (0, "it did not answer".to_owned()),
         }
         if in_a_row >= needed {
             return Ok(());
@@ -58,37 +59,47 @@ pub(super) async fn ended(engine: &dyn Engine, created: &Created) -> bool {
 
 /// How a unit ended that should have gone on.
 pub(super) async fn early_end(service: &str, engine: &dyn Engine, created: &Created) -> Failure {
-    let how = match limited(Phase::Services, LOOK_LIMIT, engine.exit(created)).await {
-        Ok(exit) if exit.oom => "was killed by the kernel for memory".to_owned(),
-        Ok(exit) => format!("ended with exit code {}", exit.code),
-        Err(failure) if failure.is_of_the_engine() => return failure,
-        Err(failure) => failure.reason,
+    let exit = match limited(Phase::Services, LOOK_LIMIT, engine.exit(created)).await {
+        Ok(exit) => exit,
+        Err(failure) => return failure,
     };
+    let how = match exit.oom {
+        true => "was killed by the kernel for memory".to_owned(),
+        false => format!("ended with exit code {}", exit.code),
+    };
+    let kind = readings::judge(service, &exit).map_or(FailureKind::ExitCode, |failure| failure.kind);
     let words = engine.output(created).await.ok().and_then(|output| readings::last_words(&output));
     let words = words.map(|words| format!(": {words}")).unwrap_or_default();
-    Failure { phase: Phase::Services, kind: FailureKind::ExitCode, reason: format!("`{service}` {how}{words}") }
+    Failure { phase: Phase::Services, kind, reason: format!("`{service}` {how}{words}") }
 }
 
-fn bound(probe: &Probe, names: &Names<'_>) -> Result<Probe, String> {
+/// A probe with every symbol filled in and its expression compiled.
+enum Look {
+    Http(String),
+    Tcp(String),
+    Log(regex::Regex),
+    Exec(Vec<String>),
+}
+
+fn bound(probe: &Probe, names: &Names<'_>) -> Result<Look, String> {
     Ok(match probe {
-        Probe::Http(url) => Probe::Http(names.text(url)?),
-        Probe::Tcp(address) => Probe::Tcp(names.text(address)?),
-        Probe::Log(pattern) => Probe::Log(pattern.clone()),
-        Probe::Exec(command) => Probe::Exec(names.command(command)?),
+        Probe::Http(url) => Look::Http(names.text(url)?),
+        Probe::Tcp(address) => Look::Tcp(names.text(address)?),
+        Probe::Log(text) => Look::Log(pattern(text)?),
+        Probe::Exec(command) => Look::Exec(names.command(command)?),
     })
 }
 
-async fn look(probe: &Probe, (engine, created): (&dyn Engine, &Created), names: &Names<'_>) -> Result<(), String> {
+async fn look(probe: &Look, (engine, created): (&dyn Engine, &Created), names: &Names<'_>) -> Result<(), String> {
     match probe {
-        Probe::Http(url) => http::answers(url, names.namespace()).await,
-        Probe::Tcp(address) => tcp::accepts(address, names.namespace()).await,
-        Probe::Log(pattern) => {
-            let pattern = regex::Regex::new(pattern).map_err(|error| error.to_string())?;
+        Look::Http(url) => http::answers(url, names.namespace()).await,
+        Look::Tcp(address) => tcp::accepts(address, names.namespace()).await,
+        Look::Log(wanted) => {
             let output = engine.output(created).await.map_err(|error| error.to_string())?;
-            let says = [&output.stdout, &output.stderr].iter().any(|stream| pattern.is_match(&String::from_utf8_lossy(&stream.bytes)));
-            if says { Ok(()) } else { Err(format!("no line of it matches `{pattern}`")) }
+            let says = [&output.stdout, &output.stderr].iter().any(|stream| wanted.is_match(&String::from_utf8_lossy(&stream.bytes)));
+            if says { Ok(()) } else { Err(format!("no line of it matches `{wanted}`")) }
         }
-        Probe::Exec(command) => match engine.exec(created, command).await {
+        Look::Exec(command) => match engine.exec(created, command).await {
             Ok(done) if done.code == 0 => Ok(()),
             Ok(done) => {
                 let words = readings::last_words(&done.output).map(|words| format!(": {words}")).unwrap_or_default();

@@ -80,12 +80,20 @@ pub(super) fn check_csv(extraction: &Extraction) -> Result<(), String> {
 }
 
 fn compile(extraction: &Extraction) -> Result<Regex, String> {
-    let built = RegexBuilder::new(&extraction.pattern).multi_line(true).size_limit(REGEX_BYTES).dfa_size_limit(REGEX_BYTES * 4).build();
+    pattern(&extraction.pattern)
+}
+
+/// A regular expression of a manifest, whose `^` and `$` match at lines.
+///
+/// # Errors
+/// It does not compile, or is too large.
+pub fn pattern(text: &str) -> Result<Regex, String> {
+    let built = RegexBuilder::new(text).multi_line(true).size_limit(REGEX_BYTES).dfa_size_limit(REGEX_BYTES * 4).build();
     built.map_err(|error| {
         // A syntax error is drawn over several lines; its last one says what is wrong.
-        let text = error.to_string();
-        let reason = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        format!("`{}` is no regular expression: {reason}", extraction.pattern)
+        let drawn = error.to_string();
+        let reason = drawn.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        format!("`{text}` is no regular expression: {reason}")
     })
 }
 

@@ -21,6 +21,8 @@ mod sysbench;
 mod time;
 mod wrk;
 
+pub use declared::pattern;
+
 use crate::model::catalog::ParserInfo;
 use crate::model::diagnostic::suggestion;
 use crate::model::metric::{MetricInfo, Parsed};
@@ -83,6 +85,17 @@ pub fn check(spec: &ParseSpec) -> Result<(), String> {
         ParseSpec::Regex(extractions) => extractions.iter().try_for_each(declared::check_regex),
         ParseSpec::Json(extractions) => extractions.iter().try_for_each(declared::check_json),
         ParseSpec::Csv(extractions) => extractions.iter().try_for_each(declared::check_csv),
+    }
+}
+
+/// Says at plan time why a pattern tells nothing of a service's lines.
+///
+/// # Errors
+/// It does not compile, is too large, or matches the empty text.
+pub fn check_pattern(text: &str) -> Result<(), String> {
+    match pattern(text)?.is_match("") {
+        true => Err(format!("the expression `{text}` also matches the empty text")),
+        false => Ok(()),
     }
 }
 

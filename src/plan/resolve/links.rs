@@ -1,6 +1,6 @@
 //! What the parts of a trial say of each other: every name that one uses must be another's, and nothing may wait for itself.
 
-use super::Problems;
+use super::{Problems, endings, networks, ports};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::spec::{Place, TrialSpec, UnitSpec};
 use crate::model::stack::{Condition, Dependency, ServiceSpec};
@@ -13,9 +13,10 @@ pub(super) fn link(spec: &mut TrialSpec, setup: &Tree, problems: &mut Problems) 
     let names: Vec<String> = spec.services.iter().map(|service| service.name.clone()).collect();
     for (name, unit) in spec.units() {
         let tree = tree_of(setup, name);
-        network(unit, &names, name, tree, problems);
+        shared_network(unit, &names, name, tree, problems);
         declared(unit, spec, tree, problems);
     }
+    ports::check(spec, &|name| tree_of(setup, name), problems);
     for index in 0..spec.services.len() {
         let tree = tree_of(setup, &spec.services[index].name);
         dependencies(&mut spec.services[index], &names, tree, problems);
@@ -34,15 +35,32 @@ pub(super) fn link(spec: &mut TrialSpec, setup: &Tree, problems: &mut Problems) 
         let message = format!("the volume `{name}` is mounted by a container and by a host process, and cannot be both's");
         problems.0.push(Diagnostic::error(setup.span, message).help("mount a folder of the host in both: `./folder:/target`"));
     }
+    filled(spec, setup, problems);
+    endings::check(spec, setup, problems);
     let networks: BTreeSet<String> = spec.units().flat_map(|(_, unit)| unit.container.networks.iter().cloned()).collect();
     let volumes: BTreeSet<String> =
         spec.units().flat_map(|(_, unit)| unit.named_volumes().map(str::to_owned).collect::<Vec<_>>()).collect();
     spec.networks.retain(|network| networks.contains(&network.name));
     spec.volumes.retain(|volume| volumes.contains(&volume.name));
+    networks::complete(spec, setup, problems);
+}
+
+/// A volume that begins with the content of a folder is a host process's: an engine cannot fill one of its own.
+fn filled(spec: &TrialSpec, setup: &Tree, problems: &mut Problems) {
+    let containers = || spec.units().filter(|(_, unit)| unit.place == Place::Container);
+    for volume in spec.volumes.iter().filter(|volume| volume.from.is_some()) {
+        let Some((unit, _)) = containers().find(|(_, unit)| unit.named_volumes().any(|name| name == volume.name)) else { continue };
+        let from = volume.from.as_deref().unwrap_or(std::path::Path::new("")).display();
+        let span = setup.get("volumes").and_then(|all| all.get(&volume.name)).map_or(setup.span, |tree| point(tree, "from"));
+        let message = format!("the engine cannot fill the volume `{}`, which the container of `{unit}` mounts", volume.name);
+        problems.0.push(
+            Diagnostic::error(span, message).help(format!("copy it in before the start: `files: [{{source: {from}, target: /...}}]`")),
+        );
+    }
 }
 
 /// Where a unit stands in the manifest.
-fn tree_of<'t>(setup: &'t Tree, name: &str) -> &'t Tree {
+pub(super) fn tree_of<'t>(setup: &'t Tree, name: &str) -> &'t Tree {
     let named = ["services", "workloads"].into_iter().filter_map(|list| setup.get(list)?.get(name)).next();
     named.or_else(|| setup.get("workload").filter(|_| name == "workload")).unwrap_or(setup)
 }
@@ -69,12 +87,13 @@ fn declared(unit: &UnitSpec, spec: &TrialSpec, tree: &Tree, problems: &mut Probl
     }
 }
 
-fn point(tree: &Tree, key: &str) -> crate::model::tree::Span {
+/// Where a key of a unit stands, or the unit without it.
+pub(super) fn point(tree: &Tree, key: &str) -> crate::model::tree::Span {
     tree.get(key).map_or(tree.span, |value| value.span)
 }
 
 /// What a network mode excludes, and whether what it names is there.
-fn network(unit: &UnitSpec, services: &[String], own: &str, tree: &Tree, problems: &mut Problems) {
+fn shared_network(unit: &UnitSpec, services: &[String], own: &str, tree: &Tree, problems: &mut Problems) {
     let Some(mode) = unit.container.network_mode.as_deref() else { return };
     let mut error = |message: String| problems.0.push(Diagnostic::error(point(tree, "network_mode"), message));
     let shared = match mode.split_once(':') {
@@ -144,7 +163,8 @@ fn dependencies(service: &mut ServiceSpec, services: &[String], tree: &Tree, pro
     }
 }
 
-fn used(texts: Vec<&mut String>) -> BTreeSet<(String, String)> {
+/// What texts ask of others: name and attribute.
+pub(super) fn used(texts: Vec<&mut String>) -> BTreeSet<(String, String)> {
     texts.into_iter().flat_map(|text| symbol::symbols(text).map(|(a, b)| (a.to_owned(), b.to_owned())).collect::<Vec<_>>()).collect()
 }
 

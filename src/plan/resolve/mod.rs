@@ -1,9 +1,12 @@
 //! A bound set-up tree -> typed [`TrialSpec`]. Every text that a template made is checked here as the written ones were before.
 
+mod endings;
 mod engine;
 mod links;
 mod mounts;
+mod networks;
 mod parse;
+mod ports;
 mod stack;
 mod unit;
 

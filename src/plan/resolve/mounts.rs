@@ -2,10 +2,11 @@
 
 use super::Problems;
 use crate::model::quantity;
+use crate::model::spec::{Place, UnitSpec};
 use crate::model::stack::{MountSource, MountSpec, PortSpec};
 use crate::model::tree::{Node, Tree};
 use core::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Every item of a list; a single one stands for a list of one.
 fn items<'t>(tree: &'t Tree, key: &str) -> &'t [Tree] {
@@ -136,6 +137,32 @@ fn long_mount(item: &Tree, problems: &mut Problems) -> Option<MountSpec> {
     };
     let target = problems.some_text(item, "target").unwrap_or_default();
     Some(MountSpec { source, target: PathBuf::from(target), read_only: problems.bool(item, "read_only") })
+}
+
+/// What hides what: two mounts at one target, and files that a container would not see below a mount that is empty or the host's.
+pub(super) fn overlaps(unit: &UnitSpec, tree: &Tree, problems: &mut Problems) {
+    let at = |key: &str| tree.get(key).unwrap_or(tree);
+    let tmpfs: Vec<&Path> = unit.container.tmpfs.iter().map(|(target, _)| Path::new(target.as_str())).collect();
+    for (number, target) in tmpfs.iter().enumerate() {
+        if tmpfs[..number].contains(target) || unit.volumes.iter().any(|mount| mount.target == **target) {
+            problems.error(at("tmpfs"), format!("`tmpfs`: `{}` is mounted twice", target.display()));
+        }
+    }
+    if unit.place == Place::Host {
+        return;
+    }
+    let bound = unit.volumes.iter().filter_map(|mount| match mount.source {
+        MountSource::Bind(_) => Some((mount.target.as_path(), "the host's own folder")),
+        MountSource::Tmpfs(_) => Some((mount.target.as_path(), "a tmpfs, which begins empty")),
+        MountSource::Volume(_) | MountSource::Anonymous => None,
+    });
+    let hiding: Vec<(&Path, &str)> = bound.chain(tmpfs.iter().map(|target| (*target, "a tmpfs, which begins empty"))).collect();
+    for file in &unit.files {
+        if let Some((target, what)) = hiding.iter().find(|(target, _)| file.target.starts_with(target)) {
+            let message = format!("`files`: `{}` would be hidden: at `{}` is {what}", file.target.display(), target.display());
+            problems.error(at("files"), message);
+        }
+    }
 }
 
 /// `tmpfs` of a service in Compose's short form: target and options of the mount.

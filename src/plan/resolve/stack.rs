@@ -3,6 +3,7 @@
 use super::mounts;
 use super::{Context, Problems, unit};
 use crate::model::stack::{Condition, Dependency, NetworkSpec, Probe, ReadySpec, ServiceSpec, StepSpec, VolumeSpec};
+use crate::model::symbol;
 use crate::model::tree::{Node, Tree};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -31,11 +32,15 @@ pub(super) fn networks(setup: &Tree, problems: &mut Problems) -> Vec<NetworkSpec
 
 pub(super) fn volumes(setup: &Tree, problems: &mut Problems) -> Vec<VolumeSpec> {
     let declared = setup.get("volumes").map(Tree::entries).unwrap_or_default();
-    let volume = |(key, tree): &(crate::model::tree::Key, Tree)| VolumeSpec {
-        name: key.name.to_string(),
-        tmpfs_bytes: problems.read(tree, "tmpfs", mounts::size),
-        keep: problems.bool(tree, "keep"),
-        from: problems.some_text(tree, "from").map(PathBuf::from),
+    let volume = |(key, tree): &(crate::model::tree::Key, Tree)| {
+        let (tmpfs_bytes, keep) = (problems.read(tree, "tmpfs", mounts::size), problems.bool(tree, "keep"));
+        if tmpfs_bytes.is_some() && keep {
+            problems.error(
+                tree.get("keep").unwrap_or(tree),
+                format!("`{}`: what is in memory goes with its last unit: `tmpfs` and `keep` exclude each other", key.name),
+            );
+        }
+        VolumeSpec { name: key.name.to_string(), tmpfs_bytes, keep, from: problems.some_text(tree, "from").map(PathBuf::from) }
     };
     declared.iter().map(volume).collect()
 }
@@ -46,7 +51,7 @@ pub(super) fn services(setup: &Tree, context: &Context<'_>, problems: &mut Probl
         name: key.name.to_string(),
         unit: unit::unit(tree, context, problems),
         depends_on: depends_on(tree, problems),
-        ready: ready(tree, problems),
+        ready: ready(tree, context, problems),
         prepare: steps(tree, problems),
     };
     declared.iter().map(service).collect()
@@ -71,7 +76,7 @@ fn depends_on(tree: &Tree, problems: &mut Problems) -> Vec<Dependency> {
     entries.iter().map(dependency).collect()
 }
 
-fn ready(tree: &Tree, problems: &mut Problems) -> Option<ReadySpec> {
+fn ready(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Option<ReadySpec> {
     let some = |key: &str| tree.get(key).filter(|value| !value.is_null());
     match (some("ready"), some("healthcheck")) {
         (Some(_), Some(other)) => {
@@ -79,7 +84,7 @@ fn ready(tree: &Tree, problems: &mut Problems) -> Option<ReadySpec> {
             None
         }
         (Some(ready), None) => {
-            let probe = probe(ready, problems)?;
+            let probe = probe(ready, context, problems)?;
             timed(ready, probe, (READY_INTERVAL, READY_SUCCESSES), problems)
         }
         (None, Some(check)) => {
@@ -97,7 +102,7 @@ fn timed(tree: &Tree, probe: Probe, (interval, successes): (Duration, u32), prob
     Some(ReadySpec { probe, successes, interval, timeout })
 }
 
-fn probe(tree: &Tree, problems: &mut Problems) -> Option<Probe> {
+fn probe(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Option<Probe> {
     if let Some(url) = problems.some_text(tree, "http") {
         if !url.starts_with("http://") {
             problems.error(tree.get("http").unwrap_or(tree), format!("`http`: `{url}` does not begin with `http://`"));
@@ -111,6 +116,12 @@ fn probe(tree: &Tree, problems: &mut Problems) -> Option<Probe> {
         return Some(Probe::Tcp(address));
     }
     if let Some(pattern) = problems.some_text(tree, "log") {
+        let log = tree.get("log").unwrap_or(tree);
+        if symbol::symbols(&pattern).next().is_some() {
+            problems.error(log, "`log`: what is known only while the trial runs cannot stand in an expression");
+        } else if let Err(why) = (context.catalog.check_pattern)(&pattern) {
+            problems.error(log, format!("`log`: {why}"));
+        }
         return Some(Probe::Log(pattern));
     }
     problems.command(tree, "exec").map(Probe::Exec)

@@ -63,7 +63,7 @@ pub(super) fn unit(tree: &Tree, context: &Context<'_>, problems: &mut Problems) 
             }
         }
     }
-    UnitSpec {
+    let unit = UnitSpec {
         place,
         image,
         command,
@@ -75,7 +75,9 @@ pub(super) fn unit(tree: &Tree, context: &Context<'_>, problems: &mut Problems) 
         files: files(tree, context, problems),
         volumes: mounts::mounts(tree, problems),
         container: container(tree, problems),
-    }
+    };
+    mounts::overlaps(&unit, tree, problems);
+    unit
 }
 
 fn image(tree: &Tree, place: Place, context: &Context<'_>, problems: &mut Problems) -> Option<ImageSpec> {
@@ -153,6 +155,9 @@ fn files(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Vec<Fil
                 .ok_or_else(|| format!("`{text}` is not a mode such as \"0644\""))
         });
         let source = problems.some_text(item, "source").map(PathBuf::from);
+        if source.is_some() && mode.is_some() {
+            problems.error(item.get("mode").unwrap_or(item), "`mode`: what is copied from `source` keeps the modes that it has there");
+        }
         let content = match problems.some_text(item, "template") {
             None => problems.some_text(item, "content").unwrap_or_default(),
             Some(name) => bind::render_file(&name, context.templates, item.span, context.scope).unwrap_or_else(|problem| {
