@@ -228,8 +228,12 @@ pub static NETWORK: Record = Record {
     one_of: &[],
     fields: &[
         Field::new("driver", Shape::Word(&["bridge", "macvlan", "ipvlan"]), "its driver (bridge)"),
-        Field::new("driver_opts", Shape::Pairs, "options of the driver, such as `parent`"),
-        Field::new("subnet", Shape::Text, "subnet in CIDR form"),
+        Field::new(
+            "driver_opts",
+            Shape::Pairs,
+            "options of the driver; macvlan and ipvlan need `parent`, a device of the host, which a private engine has by itself",
+        ),
+        Field::new("subnet", Shape::Text, "subnet in CIDR form, whose first address is the gateway (left to the engine)"),
         Field::new("internal", Shape::Bool, "whether it has no way out"),
         Field::new("enable_ipv6", Shape::Bool, "whether containers get IPv6 addresses, too"),
     ],
