@@ -48,7 +48,11 @@ fn report(variants: u32, blocks: u32, times: usize) -> Result<(Value, Value), St
 fn write(scene: &Scene, manifest: &str) -> Result<(), Box<dyn std::error::Error>> {
     let source = shakedown::manifest::Source { name: "bench", folder: scene.path(), text: manifest };
     let (experiment, _) = shakedown::manifest::read(&source, &|_| None).map_err(|problems| format!("{problems:?}"))?;
-    let catalog = Catalog { parsers: PARSERS.iter().map(|parser| parser.info()).collect(), check_extraction: parsers::check };
+    let catalog = Catalog {
+        parsers: PARSERS.iter().map(|parser| parser.info()).collect(),
+        check_extraction: parsers::check,
+        check_pattern: parsers::check_pattern,
+    };
     let planned = shakedown::plan::plan(&experiment, &catalog, &Default::default(), &Default::default()).map_err(|p| format!("{p:?}"))?;
     let plan = shakedown::plan::saved::saved(&planned);
     let folder = Store::new(&scene.reports(), "bench").create_run("2026-01-01-bench-000000", &plan)?;

@@ -133,3 +133,27 @@ async fn cancelled_while_an_engine_starts_or_is_primed_it_goes_down() {
         bench.nothing_is_left(call);
     }
 }
+
+/// A private engine that serves all blocks is up while trials of another one run, one of which leaves something behind.
+#[tokio::test]
+async fn what_a_failed_trial_left_goes_even_while_a_private_engine_is_up() {
+    let text = "
+matrix: {kind: {any: {}, own: {engine: {userland_proxy: false}}}}
+workload: {image: x, command: 'work {{ kind }}'}
+design: {blocks: 3, engine_starts: 1, seed: 1}
+";
+    // Those of the first block are good; then the private engine is up.
+    let rules = r#"[{"match": "work any", "times": 2}, {"match": "work any", "times": 2, "remove_error": "busy"}]"#;
+    let bench = Bench::new(text, rules);
+    assert_eq!(bench.run().await.expect("run"), Ended { failed: 1, interrupted: false });
+    let log = bench.notes.log();
+    let lives = lives(&log);
+    assert!(lives.len() > 1, "it was up meanwhile, and started anew: {log:#?}");
+    let calls = bench.fake.calls();
+    let failed: Vec<String> = bench.rows().iter().filter(|row| row.failure.is_some()).map(|row| row.trial.clone()).collect();
+    assert!(!failed.is_empty());
+    let removed = |call: &str| call.strip_prefix("remove ").is_some_and(|unit| failed.iter().any(|trial| unit.starts_with(trial)));
+    let first = calls.iter().position(|call| removed(call)).expect("a failed removal");
+    assert_eq!(calls[first + 1], "sweep", "{calls:#?}");
+    bench.nothing_is_left("mixed");
+}

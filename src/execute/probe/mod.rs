@@ -44,8 +44,7 @@ pub(super) async fn until_ready(
             return Ok(());
         }
         if began.elapsed() >= ready.timeout {
-            let words = engine.output(created).await.ok().and_then(|output| readings::last_words(&output));
-            let words = words.map(|words| format!("; it said: {words}")).unwrap_or_default();
+            let words = last_words(engine, created).await.map(|words| format!("; it said: {words}")).unwrap_or_default();
             return Err(failed(FailureKind::Timeout, format!("is not ready within {:?}: {seen}{words}", ready.timeout)));
         }
         tokio::time::sleep(ready.interval).await;
@@ -68,9 +67,14 @@ pub(super) async fn early_end(service: &str, engine: &dyn Engine, created: &Crea
         false => format!("ended with exit code {}", exit.code),
     };
     let kind = readings::judge(service, &exit).map_or(FailureKind::ExitCode, |failure| failure.kind);
-    let words = engine.output(created).await.ok().and_then(|output| readings::last_words(&output));
-    let words = words.map(|words| format!(": {words}")).unwrap_or_default();
+    let words = last_words(engine, created).await.map(|words| format!(": {words}")).unwrap_or_default();
     Failure { phase: Phase::Services, kind, reason: format!("`{service}` {how}{words}") }
+}
+
+/// What a unit said last; none when it said nothing, or when the engine does not give it in time.
+async fn last_words(engine: &dyn Engine, created: &Created) -> Option<String> {
+    let output = limited(Phase::Services, LOOK_LIMIT, engine.output(created)).await.ok()?;
+    readings::last_words(&output)
 }
 
 /// A probe with every symbol filled in and its expression compiled.
