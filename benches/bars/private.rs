@@ -3,10 +3,10 @@
 
 use super::http::Http;
 use super::table::{Table, Value, median};
-use shakedown::engine::Engine;
 use shakedown::engine::dockerd::{Daemons, Private};
+use shakedown::engine::{Engine, UnitName};
 use shakedown::model::private::{BACKING_BYTES, Backing, Filesystem, PrivateSpec};
-use shakedown::model::spec::ImageSpec;
+use shakedown::model::spec::{ContainerSpec, ImageSpec, Place, UnitSpec};
 use shakedown::record::Lease;
 use std::io::Read;
 use std::path::Path;
@@ -55,7 +55,47 @@ pub fn measure(table: &mut Table) -> Result<(), String> {
     let whole = |cycle: &Cycle| cycle.0 + cycle.1;
     let mut ratios: Vec<f64> = own.iter().zip(&bare_cycles).map(|(own, bare)| whole(own) / whole(bare)).collect();
     table.bar("private daemon / by hand, up and down", Value::Times(median(&mut ratios)), Value::Times(1.2));
+    let other = Private::new(PrivateSpec { userland_proxy: false, ..spec(Filesystem::Tmpfs) }, daemons.clone());
+    let (stayed, switched) = runtime.block_on(switching([&memory, &other], &run)).map_err(|error| error.to_string())?;
+    table.number("a container on the daemon that had the last one, too", Value::Seconds(stayed));
+    table.bar("after a switch to another daemon that is up", Value::Times(switched / stayed), Value::Times(1.05));
     Ok(())
+}
+
+/// Pairs of containers on each of two daemons in turn.
+const SWITCHES: usize = 24;
+
+/// Median seconds of a container on the daemon that had the last one, and on the other.
+async fn switching(daemons: [&Private; 2], run: &str) -> Result<(f64, f64), shakedown::engine::EngineError> {
+    let mut images = Vec::new();
+    for daemon in daemons {
+        daemon.up(run).await?;
+        images.push(daemon.image(&ImageSpec::Pack(vec!["/bin/true".into()]), Path::new("/")).await?);
+    }
+    let unit = UnitSpec {
+        command: vec!["/bin/true".to_owned()],
+        container: ContainerSpec { network_mode: Some("none".to_owned()), ..ContainerSpec::default() },
+        ..UnitSpec::bare(Place::Container)
+    };
+    let (mut stayed, mut switched) = (Vec::new(), Vec::new());
+    for number in 0..2 * SWITCHES {
+        let which = number / 2 % 2;
+        let name = UnitName { run: run.to_owned(), experiment: "bars".to_owned(), trial: format!("t{number}"), unit: "u".to_owned() };
+        let clock = Instant::now();
+        let created = daemons[which].create(&name, &unit, Some(&images[which])).await?;
+        daemons[which].start(&created).await?;
+        daemons[which].wait(&created).await?;
+        daemons[which].remove(&created).await?;
+        let seconds = clock.elapsed().as_secs_f64();
+        // The very first ones of each have everything to load.
+        if number >= 4 {
+            if number % 2 == 0 { switched.push(seconds) } else { stayed.push(seconds) }
+        }
+    }
+    for daemon in daemons {
+        daemon.down().await?;
+    }
+    Ok((median(&mut stayed), median(&mut switched)))
 }
 
 fn spec(filesystem: Filesystem) -> PrivateSpec {
