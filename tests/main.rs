@@ -33,5 +33,6 @@ mod program;
 mod readme;
 mod record;
 mod report;
+mod skipped;
 mod snapshot;
 mod tables;
