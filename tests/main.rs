@@ -29,6 +29,7 @@ mod pack;
 mod page;
 mod parsers;
 mod plan;
+mod private;
 mod program;
 mod readme;
 mod record;
