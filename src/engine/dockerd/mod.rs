@@ -5,8 +5,8 @@
 //! the host's network namespace would wipe the rules of the first, or delete its bridge: none is ever started there.
 //!
 //! `possible` says what this host can give, `settings` and `command` what a daemon is told, `sandbox` starts and ends one, `up` is
-//! one that answers, `daemons` is what those of a process share, `sweep` removes what dead runs left. Must not know trials,
-//! records or the measured window.
+//! one that answers, `room` says when its data root is full, `daemons` is what those of a process share, `sweep` removes what dead
+//! runs left. Must not know trials, records or the measured window.
 
 mod command;
 mod daemons;
@@ -14,6 +14,7 @@ mod disk;
 mod ending;
 mod place;
 mod possible;
+mod room;
 mod sandbox;
 mod settings;
 mod sweep;
@@ -260,7 +261,15 @@ impl Engine for Private {
     }
 
     fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
-        Box::pin(self.with("read the exit of a unit", move |up| async move { up.docker.exit(unit).await }))
+        Box::pin(self.with("read the exit of a unit", move |up| async move {
+            let exit = up.docker.exit(unit).await?;
+            if exit.code != 0
+                && let Some(what) = up.full(exit.code)
+            {
+                return Err(EngineError::Unsupported { what });
+            }
+            Ok(exit)
+        }))
     }
 
     fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {
