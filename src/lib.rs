@@ -60,3 +60,7 @@ pub mod model;
 pub mod plan;
 pub mod record;
 pub mod report;
+
+#[cfg(test)]
+#[path = "../tests/skipped.rs"]
+mod skipped;

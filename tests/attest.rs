@@ -64,11 +64,11 @@ fn container(network_mode: &str) -> UnitSpec {
 async fn a_containers_mounts_and_network_are_seen_without_asking_the_daemon() {
     let subject = match subject() {
         Ok(subject) => subject,
-        Err(reason) => return eprintln!("skipped: {reason}"),
+        Err(reason) => return crate::skipped::skip(reason),
     };
     let driver = subject.engine.facts().await.expect("facts").storage_driver;
     let Some(kind) = storage::root_kind(&driver, None) else {
-        return eprintln!("skipped: nothing is known of a container's root with the storage driver `{driver}`");
+        return crate::skipped::skip(format!("nothing is known of a container's root with the storage driver `{driver}`"));
     };
     let image = subject.engine.image(&subject.image.expect("an image"), Path::new("/")).await.expect("image");
     let own = std::process::id();
@@ -118,7 +118,7 @@ async fn a_containers_mounts_and_network_are_seen_without_asking_the_daemon() {
 async fn a_host_process_is_seen_before_it_starts() {
     let engine = match NativeEngine::new() {
         Ok(engine) => engine,
-        Err(error) => return eprintln!("skipped: {error}"),
+        Err(error) => return crate::skipped::skip(error),
     };
     let own = network::number(std::process::id()).expect("our own namespace");
     let expected = |engine, unit: &str| Expected {
@@ -144,7 +144,7 @@ async fn a_host_process_is_seen_before_it_starts() {
 
 #[test]
 fn what_was_never_seen_is_none() {
-    let Ok(layout) = control::layout() else { return eprintln!("skipped: no control groups") };
+    let Ok(layout) = control::layout() else { return crate::skipped::skip("no control groups") };
     let group = format!("shakedown-nothing-{}", std::process::id());
     let mounts = vec![MountAsked { target: "/data".into(), kind: "ext4".into(), read_only: false }];
     let expected = Expected {

@@ -464,7 +464,8 @@ fn parse_prints_what_an_output_holds() {
 }
 
 /// Starts a run whose events are read until `wanted` comes.
-fn until(place: &Place, arguments: &[&str], wanted: &str) -> (Child, BufReader<std::process::ChildStderr>) {
+/// Starts the program and reads its events up to the first that has `wanted`.
+pub fn until(place: &Place, arguments: &[&str], wanted: &str) -> (Child, BufReader<std::process::ChildStderr>) {
     let mut command = place.command(&[arguments, &["--log-format", "json"]].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("spawn");
     let mut events = BufReader::new(child.stderr.take().expect("stderr"));
@@ -476,7 +477,8 @@ fn until(place: &Place, arguments: &[&str], wanted: &str) -> (Child, BufReader<s
     (child, events)
 }
 
-fn rest(mut events: impl Read) -> String {
+/// All that is still to come.
+pub fn rest(mut events: impl Read) -> String {
     let mut text = String::new();
     events.read_to_string(&mut text).expect("UTF-8");
     text
@@ -523,7 +525,7 @@ fn signals_end_a_host_process_and_leave_nothing() {
     let place = Place::with("host", &manifest);
     let said = place.run(&["plan", "host", "--preflight"]);
     if said.code == 3 {
-        eprintln!("skipped: {}", said.stderr);
+        crate::skipped::skip(&said.stderr);
         return;
     }
     for (sent, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {

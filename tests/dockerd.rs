@@ -40,7 +40,7 @@ impl Bench {
         let private = Private::new(spec, Arc::clone(&daemons));
         let impossible = private.impossible();
         if !impossible.is_empty() {
-            eprintln!("skipped: {}", impossible.join("; "));
+            crate::skipped::skip(impossible.join("; "));
             return None;
         }
         let run = format!("dkd{}{test}", std::process::id());
@@ -147,7 +147,7 @@ async fn conforms() {
     let Some(bench) = Bench::new("c", spec("overlay2", Filesystem::Ext4)).await else { return };
     let rootfs = match crate::engine_conformance_docker::rootfs() {
         Ok(rootfs) => ImageSpec::Archive(rootfs),
-        Err(reason) => return eprintln!("skipped: {reason}"),
+        Err(reason) => return crate::skipped::skip(reason),
     };
     bench.up().await;
     let engine = Box::new(bench.private);
@@ -253,7 +253,7 @@ async fn daemons_that_differ_in_the_network_share_images_and_stand_side_by_side(
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn images_that_it_cannot_make_itself_come_from_the_daemon_that_docker_would_use() {
     let Some(bench) = Bench::new("i", spec("vfs", Filesystem::Tmpfs)).await else { return };
-    let Ok(usual) = Docker::connect(None, &Env::of_process()).await else { return eprintln!("skipped: there is no other daemon") };
+    let Ok(usual) = Docker::connect(None, &Env::of_process()).await else { return crate::skipped::skip("there is no other daemon") };
     let folder = tempfile::tempdir().expect("folder");
     // A path of its own, so that no other test has the same image.
     let own = folder.path().join("busybox");

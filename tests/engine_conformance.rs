@@ -33,7 +33,7 @@ macro_rules! conformance {
         async fn $check() {
             match $make() {
                 Ok(subject) => super::$check(&subject.on(stringify!($check))).await,
-                Err(reason) => eprintln!("skipped: {reason}"),
+                Err(reason) => crate::skipped::skip(reason),
             }
         })*
     };

@@ -79,7 +79,7 @@ impl Bench {
             crate::alive::hold(&run);
             Ok::<_, String>(Self { engine, image, run })
         };
-        made.await.map_err(|reason| eprintln!("skipped: {reason}")).ok()
+        made.await.map_err(crate::skipped::skip).ok()
     }
 
     pub fn name(&self, unit: &str) -> UnitName {

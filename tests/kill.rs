@@ -8,10 +8,11 @@ use std::process::Stdio;
 use std::time::Duration;
 
 /// A small generator: moments differ, and are the same in every run of the test.
-struct Moments(u64);
+pub struct Moments(pub u64);
 
 impl Moments {
-    fn next(&mut self, most_ms: u64) -> Duration {
+    /// The next moment, before `most_ms`.
+    pub fn next(&mut self, most_ms: u64) -> Duration {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         Duration::from_millis((self.0 >> 33) % most_ms)
     }
@@ -47,26 +48,36 @@ fn each_trial_once(place: &Place, trials: usize) {
     assert!(plan.contains("everything is up to date"), "{plan}");
 }
 
-#[test]
-fn of_host_processes() {
-    let tag = format!("shakedown-kill-{}", std::process::id());
-    // Two levels and the hidden copy, ten blocks: thirty trials, which last three seconds on any machine, longer than most of the
-    // moments together. A file, so that there are mounts to leave behind.
+/// Kills runs of host processes, each trial a tenth of a second long, in so many blocks that most kills meet them on their way.
+fn of_host_processes_in(blocks: u32, kills: u32) {
+    let tag = format!("shakedown-kill-{}-{blocks}", std::process::id());
+    // Two levels and the hidden copy. A file, so that there are mounts to leave behind.
     let manifest = format!(
         "matrix: {{level: [a, b]}}\nworkload:\n  on: host\n  command: [/bin/sh, -c, 'sleep 0.1; : {tag} {{{{ level }}}}']\n  \
-         timeout: 20s\n  files: [{{target: /opt/shakedown-kill/file, content: x}}]\ndesign: {{blocks: 10}}\n"
+         timeout: 20s\n  files: [{{target: /opt/shakedown-kill/file, content: x}}]\ndesign: {{blocks: {blocks}}}\n"
     );
     let place = Place::with("kill", &manifest);
     let said = place.run(&["plan", "kill", "--preflight"]);
     if said.code == 3 {
-        eprintln!("skipped: {}", said.stderr);
+        crate::skipped::skip(&said.stderr);
         return;
     }
     assert_eq!(said.code, 0, "{}", said.stderr);
-    let hit = torture(&place, 20, 300);
-    assert!(hit >= 10, "only {hit} of 20 were killed on their way");
-    each_trial_once(&place, 30);
+    let hit = torture(&place, kills, 300);
+    assert!(hit >= kills / 2, "only {hit} of {kills} were killed on their way");
+    each_trial_once(&place, 3 * blocks as usize);
     assert_eq!(left(&place.run_ids("kill"), &tag), Vec::<String>::new());
+}
+
+#[test]
+fn of_host_processes() {
+    of_host_processes_in(10, 20);
+}
+
+#[test]
+#[ignore = "minutes: `make soak`"]
+fn soak_of_host_processes() {
+    of_host_processes_in(100, 200);
 }
 
 #[tokio::test]
@@ -77,7 +88,7 @@ async fn of_containers() {
     let said = place.run(&["plan", "kill", "--preflight"]);
     if said.code != 0 {
         assert!(std::env::var("SHAKEDOWN_TEST_ENGINE").as_deref() != Ok("required"), "{}", said.stderr);
-        eprintln!("skipped: {}", said.stderr);
+        crate::skipped::skip(&said.stderr);
         return;
     }
     torture(&place, 6, 3000);
@@ -110,7 +121,7 @@ async fn of_a_run_that_is_told_to_stop_while_a_container_is_made() {
     let said = place.run(&["plan", "stop", "--preflight"]);
     if said.code != 0 {
         assert!(std::env::var("SHAKEDOWN_TEST_ENGINE").as_deref() != Ok("required"), "{}", said.stderr);
-        eprintln!("skipped: {}", said.stderr);
+        crate::skipped::skip(&said.stderr);
         return;
     }
     let mut moments = Moments(11);

@@ -150,7 +150,7 @@ fn roots() -> Option<Bare> {
     if rustix::process::geteuid().is_root() {
         return Some(Bare::new("0"));
     }
-    eprintln!("skipped: only root installs packages");
+    crate::skipped::skip("only root installs packages");
     None
 }
 

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// The engine, or none (and a word on it) where this host cannot have one.
 pub fn engine() -> Option<NativeEngine> {
-    NativeEngine::new().map_err(|error| eprintln!("skipped: {error}")).ok()
+    NativeEngine::new().map_err(crate::skipped::skip).ok()
 }
 
 /// A name that no other test uses, of a run that is alive.

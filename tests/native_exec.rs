@@ -142,11 +142,11 @@ impl Apart {
     /// None, and a word on it, where it cannot be made.
     fn new() -> Option<(Self, Arc<Namespace>)> {
         let child = Command::new("unshare").args(["--net", "sleep", "987"]).spawn();
-        let mut apart = child.map(Self).map_err(|error| eprintln!("skipped: unshare: {error}")).ok()?;
+        let mut apart = child.map(Self).map_err(|error| crate::skipped::skip(format!("unshare: {error}"))).ok()?;
         let own = Namespace::of_process(std::process::id()).expect("our own");
         loop {
             if let Ok(Some(status)) = apart.0.try_wait() {
-                eprintln!("skipped: unshare --net: {status}");
+                crate::skipped::skip(format!("unshare --net: {status}"));
                 return None;
             }
             if let Ok(other) = Namespace::of_process(apart.0.id())

@@ -1,7 +1,7 @@
 //! What this host looks like to somebody who does not know us, and whether it looks the same afterwards.
 //!
 //! Others use the host at the same time: what comes and goes with every container of theirs is left out, and of our own things only
-//! those count whose run begins with the tag that the caller gives.
+//! those count whose run begins with the tag that the caller gives. Who learns the runs' ids only later asks for them then.
 
 use shakedown::engine::dockerd::{DISKS, RUN};
 use shakedown::engine::{LABEL_RUN, control};
@@ -10,8 +10,14 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+/// Beginning of the names of containers that tests start without our labels, as somebody else would: they come and go.
+pub const GUEST: &str = "guest-of-shakedowns-tests-";
+
 /// How long the kernel and others may take until all is as it was.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Looks for one kind of thing of the runs whose ids begin with a tag.
+type Look = fn(&str) -> Vec<String>;
 
 /// One look at the host: what is there, by kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +35,8 @@ impl Snapshot {
         things.insert("packet filter", packet_filter());
         things.insert("loop devices", loops(tag));
         things.insert("control groups", groups(tag));
-        things.insert("folders", [RUN, DISKS].into_iter().flat_map(|folder| names(Path::new(folder), tag)).collect());
+        things.insert("processes", processes(tag));
+        things.insert("folders", folders(tag));
         things.insert("docker", docker(tag).await);
         things.values_mut().for_each(|list: &mut Vec<String>| list.sort());
         Self { tag: tag.to_owned(), things }
@@ -44,6 +51,23 @@ impl Snapshot {
                 return;
             }
             assert!(since.elapsed() < PATIENCE, "the host has changed:\n{}", self.differences(&now).join("\n"));
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Fails when something of these runs stays on the host.
+    pub async fn assert_nothing_of(runs: &[String]) {
+        let since = Instant::now();
+        loop {
+            let kinds: [(&str, Look); 4] =
+                [("loop devices", loops), ("control groups", groups), ("processes", processes), ("folders", folders)];
+            let of =
+                |run: &String| kinds.map(|(kind, look)| look(run).into_iter().map(|thing| format!("{kind}: {thing}")).collect::<Vec<_>>());
+            let found: Vec<String> = runs.iter().flat_map(of).flatten().chain(crate::program::left(runs, "")).collect();
+            if found.is_empty() {
+                return;
+            }
+            assert!(since.elapsed() < PATIENCE, "left of {runs:?}:\n{}", found.join("\n"));
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     }
@@ -89,7 +113,7 @@ fn links() -> Vec<String> {
 /// Chains and rules, but for those of single containers and networks.
 fn packet_filter() -> Vec<String> {
     let mut rules = Vec::new();
-    for table in ["filter", "nat"] {
+    for table in ["filter", "nat", "mangle", "raw", "security"] {
         let Ok(told) = Command::new("iptables").args(["-w", "5", "-t", table, "-S"]).output() else { continue };
         let text = String::from_utf8_lossy(&told.stdout).into_owned();
         rules.extend(text.lines().filter(|rule| !rule.contains("/32") && !rule.contains("br-")).map(|rule| format!("{table} {rule}")));
@@ -106,6 +130,23 @@ fn loops(tag: &str) -> Vec<String> {
 fn groups(tag: &str) -> Vec<String> {
     let layout = control::layout().expect("layout");
     layout.roots().into_iter().flat_map(|root| names(&root.join(control::TOP), tag)).collect()
+}
+
+fn folders(tag: &str) -> Vec<String> {
+    [RUN, DISKS].into_iter().flat_map(|folder| names(Path::new(folder), tag)).collect()
+}
+
+/// Processes in a run's control groups, and those whose command line names its private daemons' folder; without their numbers,
+/// which differ for each.
+fn processes(tag: &str) -> Vec<String> {
+    let (group, folder) = (format!("/{}/{tag}", control::TOP), format!("{RUN}/{tag}"));
+    let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+    let ours = entries.filter_map(|path| {
+        let command = String::from_utf8_lossy(&std::fs::read(path.join("cmdline")).ok()?).replace('\0', " ");
+        let groups = std::fs::read_to_string(path.join("cgroup")).ok()?;
+        (groups.contains(&group) || command.contains(&folder)).then_some(command)
+    });
+    ours.collect()
 }
 
 fn names(folder: &Path, tag: &str) -> Vec<String> {
@@ -131,7 +172,8 @@ async fn docker(tag: &str) -> Vec<String> {
         }
     };
     let all = bollard::query_parameters::ListContainersOptionsBuilder::default().all(true).build();
-    for container in client.list_containers(Some(all)).await.unwrap_or_default() {
+    let containers = client.list_containers(Some(all)).await.unwrap_or_default();
+    for container in containers.into_iter().filter(|one| !is_guest(one.names.as_deref())) {
         note("container", container.names.unwrap_or_default().join(" "), &container.labels);
     }
     for network in client.list_networks(None::<bollard::query_parameters::ListNetworksOptions>).await.unwrap_or_default() {
@@ -148,6 +190,10 @@ async fn docker(tag: &str) -> Vec<String> {
         }
     }
     found
+}
+
+fn is_guest(names: Option<&[String]>) -> bool {
+    names.unwrap_or_default().iter().any(|name| name.trim_start_matches('/').starts_with(GUEST))
 }
 
 #[tokio::test]

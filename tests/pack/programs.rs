@@ -96,7 +96,7 @@ fn a_library_known_only_to_the_loaders_cache_is_found_inside_too() {
     // A mount namespace of our own, so that the cache of the host stays as it is.
     let unshare = |arguments: &[&str]| Command::new("unshare").arg("-rm").args(arguments).env_remove(SECOND_LIFE).output();
     if !unshare(&["true"]).is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: no namespaces of our own here");
+        crate::skipped::skip("no namespaces of our own here");
         return;
     }
     let (_keep, root) = folder();

@@ -126,7 +126,7 @@ mod tests {
     fn what_the_program_says_is_told() {
         let folder = tempfile::tempdir().expect("folder");
         let Some((name, _)) = maker(Filesystem::Ext4) else { return };
-        let Some(program) = super::super::tools::find(name) else { return eprintln!("skipped: there is no {name}") };
+        let Some(program) = super::super::tools::find(name) else { return crate::skipped::skip(format!("there is no {name}")) };
         let small = Backing { filesystem: Filesystem::Ext4, bytes: 100 };
         let error = make(&folder.path().join("x"), &small, &program).expect_err("too small").to_string();
         assert!(error.contains("ext4 of 100 bytes") && error.contains("mkfs.ext4: "), "{error}");

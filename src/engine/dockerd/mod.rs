@@ -5,7 +5,7 @@
 //! the host's network namespace would wipe the rules of the first, or delete its bridge: none is ever started there.
 //!
 //! `private` is the engine: `possible` says what this host can give, `settings` and `command` what a daemon is told, `sandbox` starts
-//! and ends one, `up` is one that answers, `daemons` is what those of a process share, `sweep` removes what dead runs left. Must not
+//! and ends one, `up` is one that answers, `room` says when its data root is full, `daemons` is what those of a process share, `sweep` removes what dead runs left. Must not
 //! know trials, records or the measured window.
 
 mod command;
@@ -16,6 +16,7 @@ mod files;
 mod place;
 mod possible;
 mod private;
+mod room;
 mod sandbox;
 mod settings;
 mod sweep;

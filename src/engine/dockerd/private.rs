@@ -236,7 +236,15 @@ impl Engine for Private {
     }
 
     fn exit<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Exit, EngineError>> {
-        Box::pin(self.with("read the exit of a unit", move |up| async move { up.docker.exit(unit).await }))
+        Box::pin(self.with("read the exit of a unit", move |up| async move {
+            let exit = up.docker.exit(unit).await?;
+            if exit.code != 0
+                && let Some(what) = up.full(exit.code)
+            {
+                return Err(EngineError::Unsupported { what });
+            }
+            Ok(exit)
+        }))
     }
 
     fn output<'a>(&'a self, unit: &'a Created) -> Boxed<'a, Result<Output, EngineError>> {

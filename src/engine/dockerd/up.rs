@@ -3,7 +3,7 @@
 use super::daemons::{Daemons, Loaded};
 use super::possible::Host;
 use super::sandbox::Sandbox;
-use super::{failed, lock, place, tools};
+use super::{failed, lock, place, room, tools};
 use crate::engine::control::{self, Control};
 use crate::engine::docker::{Docker, Env};
 use crate::engine::grouped::Grouped;
@@ -188,6 +188,14 @@ impl Up {
     /// The control group of its processes.
     pub(super) fn group(&self) -> String {
         self.sandbox.place.group()
+    }
+
+    /// What is to be said of a unit that ended with `code`, when the data root is full.
+    pub(super) fn full(&self, code: i64) -> Option<String> {
+        let (pid, _) = self.sandbox.process().ok()?;
+        // Through the daemon's own eyes: the data root is mounted in its namespace.
+        let seen = format!("/proc/{pid}/root{}", self.sandbox.place.data().display());
+        room::full(&self.spec, Path::new(&seen), code)
     }
 
     /// Its last word when it has ended; none when it lives.
