@@ -6,7 +6,7 @@ use shakedown::engine::control::{self, Control};
 use shakedown::engine::docker::{Docker, Env};
 use shakedown::engine::dockerd::{DISKS, Daemons, OWN_ADDRESS, Private, RUN, sweep_host};
 use shakedown::engine::{Created, Engine, EngineError, Image, Output, UnitName};
-use shakedown::model::private::{BACKING_BYTES, Backing, Filesystem, PrivateSpec};
+use shakedown::model::private::{Filesystem, PrivateSpec};
 use shakedown::model::spec::{ContainerSpec, ImageSpec, Place, UnitSpec};
 use std::path::Path;
 use std::process::Stdio;
@@ -15,14 +15,7 @@ use std::sync::Arc;
 const BUSYBOX: &str = "/bin/busybox";
 
 fn spec(driver: &str, filesystem: Filesystem) -> PrivateSpec {
-    PrivateSpec {
-        storage_driver: driver.to_owned(),
-        backing: Backing { filesystem, bytes: BACKING_BYTES },
-        userland_proxy: true,
-        iptables: true,
-        binary: None,
-        daemon: std::collections::BTreeMap::new(),
-    }
+    PrivateSpec::plain(driver, filesystem)
 }
 
 /// A daemon under test, with a run of its own.

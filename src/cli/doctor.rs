@@ -1,9 +1,10 @@
 //! `doctor`: what this machine can do, and what would disturb a measurement on it.
 
 use super::{engines, exit, install, talk};
-use crate::engine::control;
+use crate::engine::{control, dockerd};
 use crate::execute::EngineSource;
 use crate::measure::doctor::{Asked, Finding, Sight, State, examine, missing_packages};
+use crate::model::possible::Survey;
 use crate::model::spec::EngineSpec;
 use comfy_table::{Table, presets};
 use serde_json::json;
@@ -66,6 +67,7 @@ pub fn run(arguments: &Arguments) -> u8 {
     let mut asked = runtime.block_on(ask(arguments.engine.as_deref()));
     let sight = Sight::look(may_make_groups);
     asked.dockerd = sight.programs.get("dockerd").and_then(|program| runtime.block_on(version(&program.path)));
+    asked.survey = dockerd::survey();
     let findings = examine(&sight, &asked);
     let written = match arguments.format {
         Format::Table => talk::data(|out| table(out, &findings)),
@@ -84,8 +86,8 @@ async fn ask(address: Option<&str>) -> Asked {
     };
     let late = || Err(format!("the daemon does not answer within {} s", ANSWER.as_secs()));
     match tokio::time::timeout(ANSWER, engine).await.unwrap_or_else(|_| late()) {
-        Ok((facts, neighbours)) => Asked { engine: Ok(facts), neighbours, dockerd: None },
-        Err(why) => Asked { engine: Err(why), neighbours: None, dockerd: None },
+        Ok((facts, neighbours)) => Asked { engine: Ok(facts), neighbours, dockerd: None, survey: Survey::default() },
+        Err(why) => Asked { engine: Err(why), neighbours: None, dockerd: None, survey: Survey::default() },
     }
 }
 

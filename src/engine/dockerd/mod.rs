@@ -25,7 +25,7 @@ mod up;
 pub use command::{OWN_ADDRESS, OWN_DEVICE, OWN_PREFIX, PARENT_DEVICE};
 pub use daemons::Daemons;
 pub use place::{DISKS, RUN};
-pub use possible::{DRIVERS, Possible, survey};
+pub use possible::survey;
 pub use private::Private;
 pub use sweep::sweep_host;
 
@@ -42,17 +42,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::private::{BACKING_BYTES, Backing, Filesystem, PrivateSpec};
+    use crate::model::private::{Filesystem, PrivateSpec};
 
     /// A storage driver on a file system, and nothing else out of the ordinary.
     pub(super) fn spec(storage_driver: &str, backing: &str) -> PrivateSpec {
-        PrivateSpec {
-            storage_driver: storage_driver.to_owned(),
-            backing: Backing { filesystem: Filesystem::named(backing).expect("file system"), bytes: BACKING_BYTES },
-            userland_proxy: true,
-            iptables: true,
-            binary: None,
-            daemon: std::collections::BTreeMap::new(),
-        }
+        PrivateSpec::plain(storage_driver, Filesystem::named(backing).expect("file system"))
     }
 }
