@@ -327,7 +327,10 @@ async fn a_killed_process_leaves_only_what_the_sweep_removes() {
     let told = sweep_host(&[spared.clone(), vec![run.clone()]].concat()).expect("sweep");
     assert!(!told.iter().any(|what| what.contains(&run)), "who lives is spared: {told:?}");
     let told = sweep_host(&spared).expect("sweep").join("\n");
-    assert!(told.contains(&format!("private daemon {}", folder.display())) && told.contains(&format!("{run}-0.img")), "{told}");
+    assert!(
+        told.contains(&format!("private daemon of run `{run}`, with {}", folder.display())) && told.contains(&format!("{run}-0.img")),
+        "{told}"
+    );
     let control = Control::new(control::layout().expect("layout"));
     assert_eq!(control.members(&format!("{}/{run}", control::TOP)), Vec::<u32>::new());
     control.remove(&format!("{}/{run}", control::TOP)).expect("the run's own group");
