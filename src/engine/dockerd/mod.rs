@@ -4,15 +4,16 @@
 //! this host like any other: it has a control group, dies with us, and what it left behind is found by name. A second daemon in
 //! the host's network namespace would wipe the rules of the first, or delete its bridge: none is ever started there.
 //!
-//! `private` is the engine: `possible` says what this host can give, `settings` and `command` what a daemon is told, `sandbox` starts
-//! and ends one, `up` is one that answers, `daemons` is what those of a process share, `sweep` removes what dead runs left. Must not
-//! know trials, records or the measured window.
+//! `private` is the engine: `possible` (over `kernel`) says what this host can give, `settings` and `command` what a daemon is told,
+//! `sandbox` starts and ends one, `up` is one that answers, `daemons` is what those of a process share, `sweep` removes what dead
+//! runs left. Must not know trials, records or the measured window.
 
 mod command;
 mod daemons;
 mod disk;
 mod ending;
 mod files;
+mod kernel;
 mod place;
 mod possible;
 mod private;
