@@ -6,7 +6,7 @@ use shakedown::engine::control::{self, Control};
 use shakedown::engine::docker::{Docker, Env};
 use shakedown::engine::dockerd::{DISKS, Daemons, Private, RUN, sweep_host};
 use shakedown::engine::{Created, Engine, EngineError, Image, Output, UnitName};
-use shakedown::model::private::{BACKING_BYTES, Backing, Filesystem, OWN_ADDRESS, PrivateSpec};
+use shakedown::model::private::{Filesystem, OWN_ADDRESS, PrivateSpec};
 use shakedown::model::spec::{ContainerSpec, ImageSpec, Place, UnitSpec};
 use std::path::Path;
 use std::process::Stdio;
@@ -15,14 +15,7 @@ use std::sync::Arc;
 const BUSYBOX: &str = "/bin/busybox";
 
 fn spec(driver: &str, filesystem: Filesystem) -> PrivateSpec {
-    PrivateSpec {
-        storage_driver: driver.to_owned(),
-        backing: Backing { filesystem, bytes: BACKING_BYTES },
-        userland_proxy: true,
-        iptables: true,
-        binary: None,
-        daemon: std::collections::BTreeMap::new(),
-    }
+    PrivateSpec::plain(driver, filesystem)
 }
 
 /// A daemon under test, with a run of its own.
@@ -334,7 +327,10 @@ async fn a_killed_process_leaves_only_what_the_sweep_removes() {
     let told = sweep_host(&[spared.clone(), vec![run.clone()]].concat()).expect("sweep");
     assert!(!told.iter().any(|what| what.contains(&run)), "who lives is spared: {told:?}");
     let told = sweep_host(&spared).expect("sweep").join("\n");
-    assert!(told.contains(&format!("private daemon {}", folder.display())) && told.contains(&format!("{run}-0.img")), "{told}");
+    assert!(
+        told.contains(&format!("private daemon of run `{run}`, with {}", folder.display())) && told.contains(&format!("{run}-0.img")),
+        "{told}"
+    );
     let control = Control::new(control::layout().expect("layout"));
     assert_eq!(control.members(&format!("{}/{run}", control::TOP)), Vec::<u32>::new());
     control.remove(&format!("{}/{run}", control::TOP)).expect("the run's own group");

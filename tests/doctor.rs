@@ -4,6 +4,8 @@ use crate::program::{Place, said};
 use serde_json::Value;
 use shakedown::measure::doctor::{Asked, Finding, Process, Program, Sight, State, TOOLS, examine};
 use shakedown::model::facts::{EngineFacts, HostFacts};
+use shakedown::model::possible::{Answer, Possible, Survey};
+use shakedown::model::private::Filesystem;
 use snapbox::{assert_data_eq, file};
 use std::collections::BTreeMap;
 
@@ -36,16 +38,12 @@ fn v2() -> Sight {
         no_turbo: some("1\n"),
         boost: None,
         pressure: BTreeMap::from([("cpu", calm.to_owned()), ("io", calm.to_owned()), ("memory", calm.to_owned())]),
-        filesystems: some("nodev\tsysfs\nnodev\ttmpfs\nnodev\tcgroup2\n\text4\nnodev\toverlay\n"),
-        loads_modules: true,
         modules: Some(
-            ["fs/xfs/xfs", "fs/btrfs/btrfs", "fs/fuse/fuse", "net/bridge/bridge", "net/veth", "net/macvlan/macvlan", "net/ipvlan/ipvlan"]
+            ["net/bridge/bridge", "net/veth", "net/macvlan/macvlan", "net/ipvlan/ipvlan"]
                 .map(|module| format!("kernel/{module}.ko.xz: kernel/lib/libcrc32c.ko.xz\n"))
                 .concat(),
         ),
         config: some("CONFIG_BRIDGE=m\nCONFIG_VETH=m\nCONFIG_MACVLAN=m\nCONFIG_IPVLAN=m\nCONFIG_BLK_DEV_DM=m\n"),
-        loop_control: true,
-        fuse: true,
         programs: TOOLS.iter().flat_map(|tool| tool.programs).copied().map(program).collect(),
         loadavg: some("0.02 0.05 0.01 1/212 4242\n"),
         meminfo: some("MemTotal:       32000000 kB\nSwapTotal:             0 kB\nSwapFree:              0 kB\n"),
@@ -56,6 +54,40 @@ fn v2() -> Sight {
         processes: vec![Process { name: "systemd".into(), command: "/sbin/init".into() }],
         space: vec![("/var/lib", Some(200 << 30)), ("/run", Some(3 << 30))],
     }
+}
+
+/// What private daemons can be where the file systems stand like this, and these drivers with them.
+fn survey(backings: [Answer; 4], drivers: &[(&'static str, Answer)]) -> Survey {
+    let pair = |(storage_driver, answer): &(&'static str, Answer)| {
+        Filesystem::ALL.into_iter().zip(backings.clone()).map({
+            let (storage_driver, answer) = (*storage_driver, answer.clone());
+            move |(filesystem, backing)| Possible {
+                storage_driver,
+                filesystem,
+                answer: Answer::worst([answer.clone(), backing]),
+                ready_after: None,
+            }
+        })
+    };
+    Survey {
+        pairs: drivers.iter().flat_map(pair).collect(),
+        backings: Filesystem::ALL.into_iter().zip(backings.clone()).collect(),
+        ..Survey::default()
+    }
+}
+
+fn no(why: &str) -> Answer {
+    Answer::No(why.to_owned())
+}
+
+fn everything() -> Survey {
+    let drivers = [
+        ("overlay2", Answer::Expected),
+        ("vfs", Answer::Expected),
+        ("zfs", no("this kernel has no zfs, and no module for it")),
+        ("aufs", no("Docker removed it in version 24, and this one is 28")),
+    ];
+    survey([const { Answer::Expected }; 4], &drivers)
 }
 
 fn asked() -> Asked {
@@ -75,6 +107,7 @@ fn asked() -> Asked {
         }),
         neighbours: Some(Vec::new()),
         dockerd: Some("Docker version 28.2.2, build e6534b4".into()),
+        survey: everything(),
     }
 }
 
@@ -127,7 +160,10 @@ fn a_quiet_host_of_version_2_can_do_everything() {
 
 #[test]
 fn a_user_in_the_middle_of_other_work_is_told_what_is_missing_and_what_disturbs() {
-    let asked = Asked { neighbours: Some(vec!["db".into(), "web".into()]), ..asked() };
+    let unseen = || Answer::Unseen("this kernel does not list it, and its list of modules is not readable".into());
+    let survey = survey([Answer::Expected, unseen(), unseen(), Answer::Expected], &[("overlay2", Answer::Expected), ("zfs", unseen())]);
+    let survey = Survey { general: vec!["a private daemon needs root".into()], ..survey };
+    let asked = Asked { neighbours: Some(vec!["db".into(), "web".into()]), survey, ..asked() };
     let found = examine(&user(), &asked);
     assert_data_eq!(lines(&found), file!["transcripts/doctor_user.txt"].raw());
     assert_eq!(stopping(&found), Vec::<&str>::new(), "containers run and are timed without root");
@@ -136,14 +172,20 @@ fn a_user_in_the_middle_of_other_work_is_told_what_is_missing_and_what_disturbs(
 #[test]
 fn without_a_daemon_a_plain_experiment_cannot_run() {
     let why = "no engine at `default sockets` (nothing names another): no engine socket";
-    let found = examine(&bare(), &Asked { engine: Err(why.into()), neighbours: None, dockerd: None });
+    let lacks = |program: &str, package: &str| no(&format!("`{program}` is not installed: install {package}"));
+    let backings = [Answer::Expected, lacks("mkfs.xfs", "xfsprogs"), lacks("mkfs.btrfs", "btrfs-progs"), Answer::Expected];
+    let drivers = [("overlay2", Answer::Expected), ("fuse-overlayfs", lacks("fuse-overlayfs", "fuse-overlayfs"))];
+    let general = vec!["`dockerd` is not installed: install docker.io".into(), "`iptables` is not installed: install iptables".into()];
+    let survey = Survey { general, ..survey(backings, &drivers) };
+    let found = examine(&bare(), &Asked { engine: Err(why.into()), neighbours: None, dockerd: None, survey });
     assert_data_eq!(lines(&found), file!["transcripts/doctor_bare.txt"].raw());
     assert_eq!(stopping(&found), ["daemon"]);
 }
 
 #[test]
 fn what_nobody_could_see_never_counts_as_fine() {
-    let found = examine(&Sight::default(), &Asked { engine: Err("none".into()), neighbours: None, dockerd: None });
+    let found =
+        examine(&Sight::default(), &Asked { engine: Err("none".into()), neighbours: None, dockerd: None, survey: Survey::default() });
     let fine: Vec<&str> = found.iter().filter(|finding| finding.state == State::Ok).map(|finding| finding.what.as_str()).collect();
     // Docker makes these two of nothing.
     assert_eq!(fine, ["host", "none"]);

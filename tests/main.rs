@@ -14,6 +14,7 @@ mod docker_stack;
 mod docker_stack_faults;
 mod dockerd;
 mod doctor;
+mod doctor_probe;
 mod engine_conformance;
 mod engine_conformance_docker;
 mod execute;

@@ -246,12 +246,12 @@ async fn a_sweep_takes_dead_runs_with_their_processes() {
     for entry in control.entries(&format!("{top}/dead/t1/a"), &limits) {
         std::fs::write(entry, pid.to_string()).expect("move the process");
     }
-    assert_eq!(control.sweep(&top, &["alive".to_owned()]).expect("sweep"), [format!("{top}/dead")]);
+    assert_eq!(control.sweep(&top, &["alive".to_owned()]).expect("sweep"), ["control groups of run `dead`, with every process in them"]);
     engine.wait(&unit).await.expect("wait");
     let exit = engine.exit(&unit).await.expect("exit");
     assert_eq!((exit.code, exit.signal), (137, Some(9)));
     engine.remove(&unit).await.expect("remove");
-    assert_eq!(control.sweep(&top, &[]).expect("sweep"), [format!("{top}/alive")]);
+    assert_eq!(control.sweep(&top, &[]).expect("sweep"), ["control groups of run `alive`, with every process in them"]);
     for root in control.layout().roots() {
         let _ = std::fs::remove_dir(root.join(&top)); // not in every hierarchy
         assert!(!root.join(&top).exists());

@@ -1,9 +1,10 @@
 //! `doctor`: what this machine can do, and what would disturb a measurement on it.
 
-use super::{engines, exit, install, talk};
-use crate::engine::control;
+use super::{engines, exit, install, probe, signals, talk, turn};
+use crate::engine::{control, dockerd};
 use crate::execute::EngineSource;
 use crate::measure::doctor::{Asked, Finding, Sight, State, examine, missing_packages};
+use crate::model::possible::Survey;
 use crate::model::spec::EngineSpec;
 use comfy_table::{Table, presets};
 use serde_json::json;
@@ -23,7 +24,8 @@ States:
 
 Exit codes:
   0    a plain experiment can run here: containers with limits on the default daemon
-  3    something that it needs is missing; with --install: something was not installed";
+  3    something that it needs is missing; with --install: something was not installed; with --probe: nothing could be tried
+  130  stopped by SIGINT while it tried (143: SIGTERM); nothing is left";
 
 /// Say what this machine can do, and what would disturb a measurement on it now.
 #[derive(Debug, clap::Args)]
@@ -35,6 +37,15 @@ pub struct Arguments {
     /// Address of the engine; without it the daemon that docker would use.
     #[arg(long, value_name = "URL", env = "SHAKEDOWN_ENGINE")]
     engine: Option<String>,
+    /// Try it: start a private daemon of every kind that may work here, and containers in every network mode. Needs root, and this host
+    /// for itself.
+    #[arg(long, conflicts_with = "install")]
+    probe: bool,
+    /// Of all storage drivers and file systems only these, such as `vfs/tmpfs`: for tests, hence not in the help.
+    #[arg(long, value_name = "DRIVER/FILESYSTEM", value_delimiter = ',', requires = "probe", hide = true)]
+    probe_only: Vec<String>,
+    #[command(flatten)]
+    others: turn::Others,
     /// Install the missing Debian packages, without recommended ones and without starting any service. Asks first.
     #[arg(long, conflicts_with = "format")]
     install: bool,
@@ -50,7 +61,11 @@ enum Format {
 }
 
 pub fn run(arguments: &Arguments) -> u8 {
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    if arguments.others.wait && !arguments.probe {
+        talk::error("`--wait` is for `--probe`: without it nothing is started that could disturb others");
+        return exit::USAGE;
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
         Ok(runtime) => runtime,
         Err(failure) => {
             talk::error(format!("start the runtime: {failure}"));
@@ -66,12 +81,32 @@ pub fn run(arguments: &Arguments) -> u8 {
     let mut asked = runtime.block_on(ask(arguments.engine.as_deref()));
     let sight = Sight::look(may_make_groups);
     asked.dockerd = sight.programs.get("dockerd").and_then(|program| runtime.block_on(version(&program.path)));
+    asked.survey = dockerd::survey();
+    // After the look: what is tried is not to be taken for others' work either.
+    if arguments.probe
+        && let Err(code) = runtime.block_on(try_it(arguments, &mut asked.survey))
+    {
+        return code;
+    }
     let findings = examine(&sight, &asked);
     let written = match arguments.format {
         Format::Table => talk::data(|out| table(out, &findings)),
         Format::Json => talk::data(|out| as_json(out, &findings)),
     };
     written.max(conclusion(&findings))
+}
+
+/// Tries what may work, with this host for ourselves.
+///
+/// # Errors
+/// The exit code, after saying why.
+async fn try_it(arguments: &Arguments, survey: &mut Survey) -> Result<(), u8> {
+    let stop = signals::watch("what was started is torn down").map_err(|failure| {
+        talk::error(format!("watch for signals: {failure}"));
+        exit::MACHINE
+    })?;
+    let _turn = turn::take(&arguments.others, "doctor --probe", &stop)?;
+    probe::probe(survey, &arguments.probe_only, &stop).await
 }
 
 /// What the default daemon says of itself; that there is none is an answer, too.
@@ -84,8 +119,8 @@ async fn ask(address: Option<&str>) -> Asked {
     };
     let late = || Err(format!("the daemon does not answer within {} s", ANSWER.as_secs()));
     match tokio::time::timeout(ANSWER, engine).await.unwrap_or_else(|_| late()) {
-        Ok((facts, neighbours)) => Asked { engine: Ok(facts), neighbours, dockerd: None },
-        Err(why) => Asked { engine: Err(why), neighbours: None, dockerd: None },
+        Ok((facts, neighbours)) => Asked { engine: Ok(facts), neighbours, dockerd: None, survey: Survey::default() },
+        Err(why) => Asked { engine: Err(why), neighbours: None, dockerd: None, survey: Survey::default() },
     }
 }
 

@@ -16,11 +16,13 @@ mod open;
 mod parse;
 mod plan;
 mod planned;
+mod probe;
 mod report;
 mod run;
 mod show;
 mod signals;
 mod talk;
+mod turn;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;

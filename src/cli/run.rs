@@ -3,7 +3,7 @@
 use super::plan::Choice;
 use super::show::{LogFormat, Show};
 use super::signals::{self, Stop};
-use super::{assemble, catalog, engines, exit, job, open, talk};
+use super::{assemble, catalog, engines, exit, job, open, talk, turn};
 use crate::execute::{self, Ready};
 use crate::model::event::{Event, Presented};
 use crate::model::facts::{EngineFacts, HostFacts, engine_differences};
@@ -13,6 +13,9 @@ use crate::plan::saved::saved;
 use crate::plan::{self, History, Planned};
 use crate::record::{self, Lease, Loaded, RunRecord, Turn};
 use std::path::{Path, PathBuf};
+
+/// What a signal does here.
+const STOPPING: &str = "the running trial is torn down, finished ones are kept";
 
 /// Run what is missing: new, stale, failed and unfinished trials; then write the report.
 #[derive(Debug, clap::Args)]
@@ -25,12 +28,8 @@ pub struct Arguments {
     /// Leave ended containers for debugging; `shakedown clean` removes them.
     #[arg(long)]
     keep: bool,
-    /// Wait while another experiment is measured on this host.
-    #[arg(long)]
-    wait: bool,
-    /// Measure beside other experiments of this host: they disturb each other unless they share nothing.
-    #[arg(long, conflicts_with = "wait", env = "SHAKEDOWN_TOGETHER", value_parser = clap::builder::FalseyValueParser::new())]
-    together: bool,
+    #[command(flatten)]
+    others: turn::Others,
     /// Address of the engine (unix://, tcp://) where the manifest names none.
     #[arg(long, value_name = "URL", env = "SHAKEDOWN_ENGINE")]
     engine: Option<String>,
@@ -65,7 +64,7 @@ pub fn run(arguments: &Arguments) -> u8 {
 
 /// Every experiment in turn, until a signal comes.
 async fn all(arguments: &Arguments, paths: &[PathBuf]) -> u8 {
-    let stop = match signals::watch() {
+    let stop = match signals::watch(STOPPING) {
         Ok(stop) => stop,
         Err(failure) => {
             talk::error(format!("watch for signals: {failure}"));
@@ -221,7 +220,7 @@ async fn execute_plan(
     before: Option<&RunRecord>,
     stop: &Stop,
 ) -> Result<u8, u8> {
-    let id = new_id();
+    let id = turn::new_id();
     let _turn = turn(arguments, &opened.experiment.name, stop)?;
     let _alive = Lease::take(&id).map_err(|error| record_failure(&error))?;
     let fresh = saved(planned);
@@ -259,30 +258,9 @@ async fn execute_plan(
     }
 }
 
-/// The host for ourselves; none of it with a scripted engine, which measures nothing, and when nobody cares.
+/// The host for ourselves; none of it with a scripted engine, which measures nothing.
 fn turn(arguments: &Arguments, experiment: &str, stop: &Stop) -> Result<Option<Turn>, u8> {
-    if arguments.together || engines::is_scripted(arguments.engine.as_deref()) {
-        return Ok(None);
-    }
-    let turn = if arguments.wait {
-        let mut told = |owner: &str| talk::note(format!("{experiment}: waiting for {owner}"));
-        tokio::task::block_in_place(|| Turn::wait(experiment, &mut told, &|| stop.code().is_some()))
-    } else {
-        Turn::take(experiment)
-    };
-    match turn {
-        Ok(turn) => Ok(Some(turn)),
-        Err(_) if stop.code().is_some() => Err(stop.code().unwrap_or(exit::INTERRUPTED)),
-        Err(error) => Err(record_failure(&error)),
-    }
-}
-
-/// Six hexadecimal digits that no other run on this host has.
-fn new_id() -> String {
-    use std::hash::{BuildHasher, Hasher};
-    let mut hasher = std::collections::hash_map::RandomState::new().build_hasher();
-    hasher.write_u32(std::process::id());
-    format!("{:06x}", hasher.finish() & 0xff_ffff)
+    if engines::is_scripted(arguments.engine.as_deref()) { Ok(None) } else { turn::take(&arguments.others, experiment, stop) }
 }
 
 /// `<date>-<host>-<id>`; the host's name cannot leave the folder.

@@ -1,4 +1,4 @@
-//! SIGINT, SIGTERM and a closed terminal stop the trial and tear down; the second one ends the process at once.
+//! SIGINT, SIGTERM and a closed terminal stop what is done and tear it down; the second one ends the process at once.
 
 use super::{exit, talk};
 use std::sync::Arc;
@@ -21,11 +21,11 @@ impl Stop {
     }
 }
 
-/// Watches from now on. One watch serves all experiments of the process: a second one would hear the same signal again.
+/// Watches from now on; `stopping` tells what the first signal does. One watch serves all experiments of the process: a second one would hear the same signal again.
 ///
 /// # Errors
 /// When handlers cannot be installed.
-pub fn watch() -> std::io::Result<Stop> {
+pub fn watch(stopping: &'static str) -> std::io::Result<Stop> {
     let stop = Stop::default();
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
@@ -44,7 +44,7 @@ pub fn watch() -> std::io::Result<Stop> {
             }
             told.code.store(code, Ordering::SeqCst);
             told.token.cancel();
-            talk::note("stopping: the running trial is torn down, finished ones are kept; once more to stop at once");
+            talk::note(format!("stopping: {stopping}; once more to stop at once"));
         }
     });
     Ok(stop)

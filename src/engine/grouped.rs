@@ -136,7 +136,7 @@ impl<E: Engine> Engine for Grouped<E> {
             let (control, alive) = (self.control.clone(), alive.to_vec());
             let groups = tokio::task::spawn_blocking(move || control.sweep(super::control::TOP, &alive)).await;
             match groups {
-                Ok(groups) => removed.extend(groups?.into_iter().map(|path| format!("control group {path}"))),
+                Ok(groups) => removed.extend(groups?),
                 Err(error) => return Err(EngineError::Call { operation: "control groups".to_owned(), reason: error.to_string() }),
             }
             Ok(removed)

@@ -16,6 +16,7 @@ pub mod fake;
 pub mod grouped;
 pub mod namespace;
 pub mod native;
+pub mod once;
 pub mod pack;
 
 use crate::model::facts::EngineFacts;

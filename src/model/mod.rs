@@ -17,6 +17,7 @@ pub mod metric;
 pub mod mounts;
 pub mod outcome;
 pub mod plan;
+pub mod possible;
 pub mod private;
 pub mod quantity;
 pub mod results;

@@ -25,6 +25,19 @@ pub struct PrivateSpec {
 }
 
 impl PrivateSpec {
+    /// A storage driver on a file system, and everything else as when nothing is declared.
+    #[must_use]
+    pub fn plain(storage_driver: &str, filesystem: Filesystem) -> Self {
+        Self {
+            storage_driver: storage_driver.to_owned(),
+            backing: Backing { filesystem, bytes: BACKING_BYTES },
+            userland_proxy: true,
+            iptables: true,
+            binary: None,
+            daemon: BTreeMap::new(),
+        }
+    }
+
     /// The setting in a few words, for people and for telling daemons apart: `overlay2 on xfs, userland_proxy=false`.
     #[must_use]
     pub fn label(&self) -> String {

@@ -216,7 +216,7 @@ impl Control {
         }
     }
 
-    /// Removes every group directly below `top` (a run's) whose name is not in `alive`; returns the paths removed.
+    /// Removes every group directly below `top` (a run's) whose name is not in `alive`; tells what was removed.
     ///
     /// # Errors
     /// The first one; the others are removed nevertheless.
@@ -224,9 +224,8 @@ impl Control {
         let mut removed = Vec::new();
         let mut first = Ok(());
         for run in end::children(&self.layout, top).into_iter().filter(|run| !alive.contains(run)) {
-            let path = format!("{top}/{run}");
-            match self.remove(&path) {
-                Ok(()) => removed.push(path),
+            match self.remove(&format!("{top}/{run}")) {
+                Ok(()) => removed.push(format!("control groups of run `{run}`, with every process in them")),
                 Err(error) => first = first.and(Err(error)),
             }
         }

@@ -4,15 +4,16 @@
 //! this host like any other: it has a control group, dies with us, and what it left behind is found by name. A second daemon in
 //! the host's network namespace would wipe the rules of the first, or delete its bridge: none is ever started there.
 //!
-//! `private` is the engine: `possible` says what this host can give, `settings` and `command` what a daemon is told, `sandbox` starts
-//! and ends one, `up` is one that answers, `room` says when its data root is full, `daemons` is what those of a process share, `sweep` removes what dead runs left. Must not
-//! know trials, records or the measured window.
+//! `private` is the engine: `possible` (over `kernel`) says what this host can give, `settings` and `command` what a daemon is told,
+//! `sandbox` starts and ends one, `up` is one that answers, `room` says when its data root is full, `daemons` is what those of a
+//! process share, `sweep` removes what dead runs left. Must not know trials, records or the measured window.
 
 mod command;
 mod daemons;
 mod disk;
 mod ending;
 mod files;
+mod kernel;
 mod place;
 mod possible;
 mod private;
@@ -25,7 +26,7 @@ mod up;
 
 pub use daemons::Daemons;
 pub use place::{DISKS, RUN};
-pub use possible::{DRIVERS, Possible, survey};
+pub use possible::survey;
 pub use private::Private;
 pub use sweep::sweep_host;
 
@@ -42,17 +43,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 #[cfg(test)]
 mod tests {
-    use crate::model::private::{BACKING_BYTES, Backing, Filesystem, PrivateSpec};
+    use crate::model::private::{Filesystem, PrivateSpec};
 
     /// A storage driver on a file system, and nothing else out of the ordinary.
     pub(super) fn spec(storage_driver: &str, backing: &str) -> PrivateSpec {
-        PrivateSpec {
-            storage_driver: storage_driver.to_owned(),
-            backing: Backing { filesystem: Filesystem::named(backing).expect("file system"), bytes: BACKING_BYTES },
-            userland_proxy: true,
-            iptables: true,
-            binary: None,
-            daemon: std::collections::BTreeMap::new(),
-        }
+        PrivateSpec::plain(storage_driver, Filesystem::named(backing).expect("file system"))
     }
 }

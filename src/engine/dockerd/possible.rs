@@ -1,23 +1,25 @@
 //! Which storage drivers and file systems this host can give, as far as it is known without starting anything.
 
+use super::kernel::Kernel;
 use super::{disk, settings, tools};
-use crate::model::private::{Backing, Filesystem, PrivateSpec};
+use crate::model::possible::{Answer, Possible, Survey};
+use crate::model::private::{Filesystem, PrivateSpec, STORAGE_DRIVER};
 use std::path::Path;
 
 /// Storage drivers that a private daemon may have, those that were removed since included.
-pub const DRIVERS: [&str; 8] = ["overlay2", "btrfs", "vfs", "fuse-overlayfs", "overlay", "zfs", "aufs", "devicemapper"];
+const DRIVERS: [&str; 8] = ["overlay2", "btrfs", "vfs", "fuse-overlayfs", "overlay", "zfs", "aufs", "devicemapper"];
 
-/// The first major version without a driver.
+/// The first major version without a driver (docs.docker.com, "Deprecated Docker Engine features").
 const REMOVED: &[(&str, u32)] = &[("aufs", 24), ("overlay", 24), ("devicemapper", 25)];
 
 /// What this host has, asked once.
 pub struct Host {
     /// Major version of the daemon; none when it is not known.
     major: Option<u32>,
-    /// File systems that the kernel has, or has a module for.
-    filesystems: Vec<String>,
+    kernel: Kernel,
     device_mapper: bool,
     fuse: bool,
+    loops: bool,
     root: bool,
     groups: bool,
     has: Box<dyn Fn(&str) -> bool>,
@@ -29,9 +31,10 @@ impl Host {
         let layout = crate::engine::control::layout().unwrap_or_default();
         Self {
             major: version.and_then(|version| version.split('.').next()?.parse().ok()),
-            filesystems: kernel_filesystems(),
+            kernel: Kernel::this(),
             device_mapper: Path::new("/sys/class/misc/device-mapper").exists(),
             fuse: Path::new("/dev/fuse").exists(),
+            loops: Path::new("/dev/loop-control").exists(),
             root: rustix::process::geteuid().is_root(),
             groups: crate::engine::control::may_make_groups(&layout),
             has: Box::new(move |program| match program {
@@ -57,48 +60,53 @@ impl Host {
         reasons
     }
 
-    /// Why a driver does not work on this file system; empty when it does as far as is known.
-    fn storage(&self, driver: &str, filesystem: Filesystem) -> Vec<String> {
-        let mut reasons = Vec::new();
-        let no = |what: String| format!("`storage_driver: {driver}`: {what}");
-        let kernel = |name: &str| self.filesystems.iter().any(|known| known == name);
-        if let Some((_, first)) = REMOVED.iter().find(|(removed, _)| *removed == driver)
-            && self.major.is_some_and(|major| major >= *first)
-        {
-            reasons.push(no(format!("Docker removed it in version {first}, and this one is {}", self.major.unwrap_or(*first))));
-        } else {
-            match driver {
-                "overlay2" | "overlay" if !kernel("overlay") => reasons.push(no("this kernel has no overlay file system".into())),
-                "overlay" if filesystem == Filesystem::Btrfs => {
-                    reasons.push(no("it does not work on btrfs: set `backing` to ext4, xfs or tmpfs".into()));
-                }
-                "btrfs" if filesystem != Filesystem::Btrfs => {
-                    reasons.push(no(format!("it needs `backing: btrfs`, not {}", filesystem.name())));
-                }
-                "fuse-overlayfs" if !(self.has)("fuse-overlayfs") => reasons.push(no(tools::missing("fuse-overlayfs"))),
-                "fuse-overlayfs" if !self.fuse || !kernel("fuse") => {
-                    reasons.push(no("this kernel has no FUSE, or there is no /dev/fuse".into()));
-                }
-                "zfs" if !kernel("zfs") => reasons.push(no("this kernel has no zfs, and no module for it".into())),
-                "zfs" => reasons.push(no("it needs a data root on a zfs pool, and private daemons are given none".into())),
-                "aufs" if !kernel("aufs") => reasons.push(no("this kernel has no aufs".into())),
-                "devicemapper" if !self.device_mapper => reasons.push(no("this kernel has no device mapper".into())),
-                known if DRIVERS.contains(&known) => {}
-                _ => reasons.push(no(format!("there is no such driver; known: {}", DRIVERS.join(", ")))),
+    /// How it stands with a driver on a file system, when there is nothing against the file system itself.
+    fn driver(&self, driver: &str, filesystem: Filesystem) -> Answer {
+        let no = |why: &str| Answer::No(why.to_owned());
+        let removed = REMOVED.iter().find(|(removed, _)| *removed == driver).map(|(_, first)| (*first, self.major));
+        let version = match removed {
+            Some((first, Some(major))) if major >= first => {
+                return Answer::No(format!("Docker removed it in version {first}, and this one is {major}"));
             }
-        }
-        if !kernel(filesystem.name()) {
-            reasons.push(format!("`backing: {0}`: this kernel has no {0}, and no module for it", filesystem.name()));
-        }
-        let maker = disk::maker(filesystem).map(|(program, _)| program).filter(|program| !(self.has)(program));
-        reasons.extend(maker.map(|program| format!("`backing: {}`: {}", filesystem.name(), tools::missing(program))));
-        reasons
+            Some((first, None)) => Answer::Unseen(format!("Docker removed it in version {first}, and no dockerd tells its own")),
+            _ => Answer::Expected,
+        };
+        let own = match driver {
+            "overlay" if filesystem == Filesystem::Btrfs => no("it does not work on btrfs: set `backing` to ext4, xfs or tmpfs"),
+            "overlay2" | "overlay" => self.kernel.answer("overlay"),
+            "btrfs" if filesystem != Filesystem::Btrfs => no("it needs `backing: btrfs`"),
+            "fuse-overlayfs" if !(self.has)("fuse-overlayfs") => Answer::No(tools::missing("fuse-overlayfs")),
+            "fuse-overlayfs" if !self.fuse => no("there is no `/dev/fuse`"),
+            "fuse-overlayfs" => self.kernel.answer("fuse"),
+            "zfs" => {
+                Answer::worst([self.kernel.answer("zfs"), no("it needs a data root on a zfs pool, and private daemons are given none")])
+            }
+            "aufs" => self.kernel.answer("aufs"),
+            "devicemapper" if !self.device_mapper => no("this kernel has no device mapper"),
+            known if DRIVERS.contains(&known) => Answer::Expected,
+            _ => Answer::No(format!("there is no such driver; known: {}", DRIVERS.join(", "))),
+        };
+        Answer::worst([version, own])
+    }
+
+    /// How it stands with a file system as the data root, whatever the driver.
+    fn backing(&self, filesystem: Filesystem) -> Answer {
+        let kernel = self.kernel.answer(filesystem.name());
+        let Some((maker, _)) = disk::maker(filesystem) else { return kernel };
+        let maker = if (self.has)(maker) { Answer::Expected } else { Answer::No(tools::missing(maker)) };
+        let loops = if self.loops { Answer::Expected } else { Answer::No("there is no `/dev/loop-control`, and so no loop device".into()) };
+        Answer::worst([kernel, maker, loops])
+    }
+
+    /// How it stands with a driver on a file system: a driver that cannot be at all says more than what its file system lacks.
+    fn pair(&self, driver: &str, filesystem: Filesystem) -> Answer {
+        Answer::worst([self.driver(driver, filesystem), self.backing(filesystem)])
     }
 
     /// The drivers that work here as far as is known, each with its file systems: `overlay2 (ext4, xfs), vfs (ext4)`.
     pub fn available(&self) -> String {
         let on = |driver: &str| {
-            let works = Filesystem::ALL.into_iter().filter(|filesystem| self.storage(driver, *filesystem).is_empty());
+            let works = Filesystem::ALL.into_iter().filter(|filesystem| self.pair(driver, *filesystem) == Answer::Expected);
             works.map(Filesystem::name).collect::<Vec<_>>().join(", ")
         };
         let list: Vec<String> = DRIVERS
@@ -110,12 +118,19 @@ impl Host {
         if list.is_empty() { "nothing".to_owned() } else { list.join(", ") }
     }
 
-    /// Every reason why this daemon cannot be started here.
+    /// Every reason why this daemon cannot be started here. What cannot be told without trying is none.
     pub fn impossible(&self, spec: &PrivateSpec) -> Vec<String> {
         let mut reasons = settings::refused(spec);
         reasons.extend(tools::dockerd(spec).err());
         reasons.extend(self.general(spec));
-        let mut storage = self.storage(&spec.storage_driver, spec.backing.filesystem);
+        let (driver, filesystem) = (spec.storage_driver.as_str(), spec.backing.filesystem);
+        let mut storage = Vec::new();
+        if let Answer::No(why) = self.driver(driver, filesystem) {
+            storage.push(format!("`storage_driver: {driver}`: {why}"));
+        }
+        if let Answer::No(why) = self.backing(filesystem) {
+            storage.push(format!("`backing: {}`: {why}", filesystem.name()));
+        }
         if let Some(last) = storage.last_mut() {
             last.push_str(&format!("; available here: {}", self.available()));
         }
@@ -124,51 +139,30 @@ impl Host {
     }
 }
 
-/// The file systems that the kernel has now, and those that it has a module for: a mount loads it.
-fn kernel_filesystems() -> Vec<String> {
-    let listed = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
-    let mut names: Vec<String> = listed.lines().filter_map(|line| line.split_whitespace().last()).map(str::to_owned).collect();
-    let modules = Path::new("/lib/modules").join(rustix::system::uname().release().to_string_lossy().as_ref()).join("modules.dep");
-    let modules = std::fs::read_to_string(modules).unwrap_or_default();
-    let files = modules.lines().filter_map(|line| line.split_once(':')?.0.rsplit('/').next());
-    names.extend(files.filter_map(|file| Some(file.split_once(".ko")?.0.to_owned())));
-    names
-}
-
-/// Whether a storage driver on a file system works here.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Possible {
-    /// The storage driver.
-    pub storage_driver: &'static str,
-    /// The file system under the data root.
-    pub filesystem: Filesystem,
-    /// Why it does not work; empty when it does, as far as is known without starting it.
-    pub reasons: Vec<String>,
-}
-
 /// Every storage driver on every file system, for the dockerd that is found in `PATH`; and why there are no private daemons at all,
 /// empty when there are. Starts nothing but `dockerd --version`.
 #[must_use]
-pub fn survey() -> (Vec<String>, Vec<Possible>) {
-    let bytes = crate::model::private::BACKING_BYTES;
-    let spec = |driver: &str, filesystem| PrivateSpec {
-        storage_driver: driver.to_owned(),
-        backing: Backing { filesystem, bytes },
-        userland_proxy: true,
-        iptables: true,
-        binary: None,
-        daemon: std::collections::BTreeMap::new(),
-    };
-    let any = spec(crate::model::private::STORAGE_DRIVER, Filesystem::Ext4);
+pub fn survey() -> Survey {
+    let any = PrivateSpec::plain(STORAGE_DRIVER, Filesystem::Ext4);
     let dockerd = tools::dockerd(&any);
     let host = Host::this(dockerd.as_deref().ok().and_then(tools::dockerd_version).as_deref(), tools::search_path(&any));
     let mut general: Vec<String> = dockerd.err().into_iter().collect();
     general.extend(host.general(&any));
     let table = DRIVERS.into_iter().flat_map(|storage_driver| {
         let host = &host;
-        Filesystem::ALL.map(|filesystem| Possible { storage_driver, filesystem, reasons: host.storage(storage_driver, filesystem) })
+        Filesystem::ALL.map(|filesystem| Possible {
+            storage_driver,
+            filesystem,
+            answer: host.pair(storage_driver, filesystem),
+            ready_after: None,
+        })
     });
-    (general, table.collect())
+    Survey {
+        general,
+        pairs: table.collect(),
+        backings: Filesystem::ALL.map(|filesystem| (filesystem, host.backing(filesystem))).into(),
+        networks: std::collections::BTreeMap::new(),
+    }
 }
 
 #[cfg(test)]
@@ -180,9 +174,10 @@ mod tests {
     fn host(major: u32, filesystems: &[&str], programs: &'static [&'static str]) -> Host {
         Host {
             major: Some(major),
-            filesystems: filesystems.iter().map(|name| (*name).to_owned()).collect(),
+            kernel: Kernel { filesystems: filesystems.iter().map(|name| (*name).to_owned()).collect(), may_have_more: false },
             device_mapper: false,
             fuse: true,
+            loops: true,
             root: true,
             groups: true,
             has: Box::new(|program| programs.contains(&program)),
@@ -197,35 +192,54 @@ mod tests {
         let full = host(27, &["ext4", "xfs", "btrfs", "tmpfs", "overlay", "fuse"], ALL);
         let old = host(20, &["ext4", "xfs", "btrfs", "tmpfs", "overlay"], ALL);
         let bare = host(27, &["ext4", "tmpfs"], &["unshare", "mount", "ip", "docker-init", "containerd", "iptables"]);
+        let mut loopless = host(27, &["ext4", "tmpfs", "overlay"], ALL);
+        loopless.loops = false;
+        let mut nameless = host(0, &["ext4", "overlay"], ALL);
+        nameless.major = None;
+        let mut contained = host(27, &["ext4", "overlay"], ALL);
+        contained.kernel.may_have_more = true;
+        let (works, no, unseen) = ("works", "no", "unseen");
         let table = [
-            (&full, "overlay2", "ext4", ""),
-            (&full, "overlay2", "btrfs", ""),
-            (&full, "btrfs", "btrfs", ""),
-            (&full, "vfs", "tmpfs", ""),
-            (&full, "fuse-overlayfs", "xfs", ""),
-            (&full, "btrfs", "xfs", "`backing: btrfs`, not xfs"),
-            (&full, "devicemapper", "ext4", "removed it in version 25, and this one is 27"),
-            (&full, "aufs", "ext4", "removed it in version 24"),
-            (&full, "overlay", "ext4", "removed it in version 24"),
-            (&old, "overlay", "ext4", ""),
-            (&old, "overlay", "btrfs", "does not work on btrfs"),
-            (&old, "aufs", "ext4", "no aufs"),
-            (&old, "devicemapper", "ext4", "no device mapper"),
-            (&old, "fuse-overlayfs", "ext4", "no FUSE"),
-            (&full, "zfs", "ext4", "no zfs, and no module"),
-            (&full, "overlay3", "ext4", "no such driver; known: overlay2, btrfs"),
-            (&bare, "overlay2", "tmpfs", "no overlay file system"),
-            (&bare, "vfs", "tmpfs", ""),
-            (&bare, "vfs", "xfs", "no xfs, and no module"),
-            (&bare, "vfs", "ext4", "install e2fsprogs"),
-            (&bare, "fuse-overlayfs", "tmpfs", "install fuse-overlayfs"),
+            (&full, "overlay2", "ext4", works, ""),
+            (&full, "overlay2", "btrfs", works, ""),
+            (&full, "btrfs", "btrfs", works, ""),
+            (&full, "vfs", "tmpfs", works, ""),
+            (&full, "fuse-overlayfs", "xfs", works, ""),
+            (&full, "btrfs", "xfs", no, "it needs `backing: btrfs`"),
+            (&full, "devicemapper", "ext4", no, "removed it in version 25, and this one is 27"),
+            (&full, "aufs", "ext4", no, "removed it in version 24"),
+            (&full, "overlay", "ext4", no, "removed it in version 24"),
+            (&old, "overlay", "ext4", works, ""),
+            (&old, "overlay", "btrfs", no, "does not work on btrfs"),
+            (&old, "aufs", "ext4", no, "no aufs"),
+            (&old, "devicemapper", "ext4", no, "no device mapper"),
+            (&old, "fuse-overlayfs", "ext4", no, "no fuse"),
+            (&full, "zfs", "ext4", no, "no zfs, and no module"),
+            (&full, "overlay3", "ext4", no, "no such driver; known: overlay2, btrfs"),
+            (&bare, "overlay2", "tmpfs", no, "no overlay, and no module"),
+            (&bare, "vfs", "tmpfs", works, ""),
+            (&bare, "vfs", "xfs", no, "no xfs, and no module"),
+            (&bare, "vfs", "ext4", no, "install e2fsprogs"),
+            (&bare, "fuse-overlayfs", "tmpfs", no, "install fuse-overlayfs"),
+            (&loopless, "overlay2", "ext4", no, "no loop device"),
+            (&loopless, "overlay2", "tmpfs", works, ""),
+            (&nameless, "overlay", "ext4", unseen, "removed it in version 24, and no dockerd tells its own"),
+            (&nameless, "aufs", "ext4", no, "no aufs"),
+            (&contained, "overlay2", "ext4", works, ""),
+            (&contained, "overlay2", "xfs", unseen, "its list of modules is not readable"),
+            (&contained, "devicemapper", "xfs", no, "removed it"),
         ];
-        for (host, driver, filesystem, expected) in table {
-            let found = host.storage(driver, Filesystem::named(filesystem).expect("file system"));
-            assert_eq!(found.is_empty(), expected.is_empty(), "{driver} on {filesystem}: {found:?}");
-            assert!(found.join("; ").contains(expected), "{driver} on {filesystem}: {found:?}");
+        for (host, driver, filesystem, expected, reason) in table {
+            let (state, why) = match host.pair(driver, Filesystem::named(filesystem).expect("file system")) {
+                Answer::Expected | Answer::Ran => (works, String::new()),
+                Answer::Unseen(why) => (unseen, why),
+                Answer::No(why) => (no, why),
+            };
+            assert_eq!(state, expected, "{driver} on {filesystem}: {why}");
+            assert!(why.contains(reason), "{driver} on {filesystem}: {why}");
         }
         assert_eq!(bare.available(), "vfs (tmpfs)");
+        assert_eq!(contained.impossible(&PrivateSpec { binary: Some("/bin/true".into()), ..spec("vfs", "xfs") }), Vec::<String>::new());
     }
 
     #[test]

@@ -13,6 +13,7 @@ use crate::model::spec::{ImageSpec, UnitSpec};
 use std::future::Future;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 /// A daemon that is started for one setting, and is down until [`Engine::up`].
 pub struct Private {
@@ -49,6 +50,12 @@ impl Private {
     #[must_use]
     pub fn impossible(&self) -> Vec<String> {
         self.impossible.get_or_init(|| Host::this(Some(self.version()), tools::search_path(&self.spec)).impossible(&self.spec)).clone()
+    }
+
+    /// How long its start took until its API answered, the making of its data root included; none while it is down.
+    #[must_use]
+    pub fn ready_after(&self) -> Option<Duration> {
+        self.current().map(|up| up.ready_after)
     }
 
     fn version(&self) -> &str {
@@ -276,8 +283,7 @@ impl Engine for Private {
             let alive = alive.to_vec();
             let swept = tokio::task::spawn_blocking(move || {
                 let control = Control::new(control::layout().map_err(|error| failed("find the control groups", error))?);
-                let groups = control.sweep(control::TOP, &alive)?.into_iter().map(|path| format!("control group {path}"));
-                Ok(groups.chain(sweep_host(&alive)?).collect::<Vec<_>>())
+                Ok([control.sweep(control::TOP, &alive)?, sweep_host(&alive)?].concat())
             });
             let swept = swept.await;
             removed.extend(swept.unwrap_or_else(|error| Err(failed("clean up private daemons", error)))?);

@@ -22,16 +22,17 @@ pub fn sweep_host(alive: &[String]) -> Result<Vec<String>, EngineError> {
     };
     for (path, name) in entries(Path::new(RUN)) {
         let Some(dead) = place::of_folder(&name).filter(|place| !alive.contains(&place.run)) else { continue };
-        tell(format!("private daemon {}", path.display()), end(&path, &dead));
+        let what = format!("private daemon of run `{}`, with {}", dead.run, path.display());
+        tell(what, end(&path, &dead));
     }
     for (path, name) in entries(Path::new(DISKS)) {
-        if place::run_of_disk(&name).is_some_and(|run| !alive.iter().any(|alive| alive == run)) {
-            tell(format!("file {}", path.display()), drop_disk(&path));
-        }
+        let Some(run) = place::run_of_disk(&name).filter(|run| !alive.iter().any(|alive| alive == run)) else { continue };
+        tell(format!("data root of run `{run}`, {}", path.display()), drop_disk(&path));
     }
-    for (device, path) in disk::loops().into_iter().filter(|(_, file)| is_dead_disk(file, alive)) {
+    for (device, path) in disk::loops() {
+        let Some(run) = dead_run(&path, alive) else { continue };
         if disk::released(&path).is_some() {
-            tell(format!("loop device {}", device.display()), detach(&device));
+            tell(format!("loop device {} of run `{run}`", device.display()), detach(&device));
         }
     }
     remove_parents();
@@ -76,9 +77,10 @@ fn detach(device: &Path) -> Result<(), String> {
     if told.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&told.stderr).trim().to_owned()) }
 }
 
-fn is_dead_disk(file: &Path, alive: &[String]) -> bool {
-    let name = file.strip_prefix(DISKS).ok().and_then(Path::to_str);
-    name.and_then(place::run_of_disk).is_some_and(|run| !alive.iter().any(|alive| alive == run))
+/// The run that a file behind a loop device is of, when that is one of ours and dead.
+fn dead_run<'a>(file: &'a Path, alive: &[String]) -> Option<&'a str> {
+    let run = place::run_of_disk(file.strip_prefix(DISKS).ok()?.to_str()?)?;
+    (!alive.iter().any(|alive| alive == run)).then_some(run)
 }
 
 /// Being gone already is as good as being removed.
@@ -102,16 +104,16 @@ mod tests {
     fn only_disks_of_dead_runs_below_our_folder_are_ours() {
         let alive = ["now".to_owned()];
         let table = [
-            ("/var/lib/shakedown/old-0.img", true),
-            ("/var/lib/shakedown/old-seed-3.img", true),
-            ("/var/lib/shakedown/now-0.img", false),
-            ("/var/lib/shakedown/now-seed-0.img", false),
-            ("/var/lib/shakedown/backup.img", false),
-            ("/var/lib/shakedown/sub/old-0.img", false),
-            ("/home/old-0.img", false),
+            ("/var/lib/shakedown/old-0.img", Some("old")),
+            ("/var/lib/shakedown/old-seed-3.img", Some("old")),
+            ("/var/lib/shakedown/now-0.img", None),
+            ("/var/lib/shakedown/now-seed-0.img", None),
+            ("/var/lib/shakedown/backup.img", None),
+            ("/var/lib/shakedown/sub/old-0.img", None),
+            ("/home/old-0.img", None),
         ];
-        for (path, ours) in table {
-            assert_eq!(is_dead_disk(Path::new(path), &alive), ours, "{path}");
+        for (path, run) in table {
+            assert_eq!(dead_run(Path::new(path), &alive), run, "{path}");
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::engine::control::{self, Control};
 use crate::engine::docker::{Docker, Env};
 use crate::engine::grouped::Grouped;
 use crate::engine::namespace::Namespace;
+use crate::engine::once::once;
 use crate::engine::{Engine, EngineError, Image, UnitName};
 use crate::model::private::{Filesystem, PrivateSpec};
 use crate::model::spec::{ContainerSpec, ImageSpec, Place, UnitSpec};
@@ -15,6 +16,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// What a container does that shows whether any can run.
 const TRUE: &str = "/bin/true";
@@ -23,6 +25,8 @@ const TRUE: &str = "/bin/true";
 pub(super) struct Up {
     pub docker: Grouped<Docker>,
     pub namespace: Arc<Namespace>,
+    /// How long it took until its API answered, the making of its data root included.
+    pub ready_after: Duration,
     spec: PrivateSpec,
     sandbox: Sandbox,
     control: Control,
@@ -39,6 +43,7 @@ pub(super) struct Up {
 impl Up {
     /// Starts a daemon, and sees that it is what was asked for and runs containers. After an error nothing of it is left.
     pub(super) async fn start(spec: &PrivateSpec, daemons: &Arc<Daemons>, run: &str) -> Result<Self, EngineError> {
+        let begun = Instant::now();
         let mut sandbox = Sandbox::start(spec, daemons, run).await?;
         let images = sandbox.seeded.take().unwrap_or_default();
         let (docker, namespace) = match Self::reach(spec, &sandbox).await {
@@ -52,6 +57,7 @@ impl Up {
         let up = Self {
             docker: Grouped::new(docker, control.clone()),
             namespace: Arc::new(namespace),
+            ready_after: begun.elapsed(),
             spec: spec.clone(),
             sandbox,
             control,
@@ -120,16 +126,7 @@ impl Up {
             ..UnitSpec::bare(Place::Container)
         };
         self.note(&name.cgroup());
-        let created = self.docker.create(&name, &spec, Some(&image)).await?;
-        let ran = async {
-            self.docker.start(&created).await?;
-            self.docker.wait(&created).await?;
-            self.docker.exit(&created).await
-        };
-        let ended = ran.await;
-        let removed = self.docker.remove(&created).await;
-        let code = ended?.code;
-        removed?;
+        let code = once(&self.docker, &name, &spec, Some(&image)).await?.code;
         self.docker.inner().forget_image(&image).await?;
         Ok(code)
     }

@@ -270,8 +270,7 @@ impl Engine for NativeEngine {
         Box::pin(async move {
             let (control, store, alive) = (self.control.clone(), self.store.clone(), alive.to_vec());
             blocking(move || {
-                let mut removed: Vec<String> =
-                    control.sweep(TOP, &alive)?.into_iter().map(|path| format!("control group {path}")).collect();
+                let mut removed = control.sweep(TOP, &alive)?;
                 removed.extend(store.sweep(&alive)?);
                 removed.extend(scratch::sweep(&std::env::temp_dir(), &alive));
                 Ok(removed)

@@ -1,7 +1,8 @@
-//! The default daemon by what it said of itself, and what private daemons need.
+//! The default daemon by what it said of itself, and whether there can be private ones.
 
 use super::{Area, Asked, Finding, Sight, tools};
 use crate::model::facts::EngineFacts;
+use crate::model::possible::Survey;
 
 const AREA: Area = Area::Engine;
 
@@ -19,7 +20,20 @@ pub(super) fn findings(sight: &Sight, asked: &Asked) -> Vec<Finding> {
         }
         finding
     }));
+    found.push(private(&asked.survey));
     found
+}
+
+/// Whether a private daemon of any kind can be started.
+fn private(survey: &Survey) -> Finding {
+    const WHAT: &str = "private daemons";
+    if !survey.general.is_empty() {
+        AREA.no(WHAT, survey.general.join("; "), "")
+    } else if survey.pairs.iter().any(|pair| pair.answer.may_work()) {
+        AREA.ok(WHAT, "everything that they need is there; storage drivers follow")
+    } else {
+        AREA.no(WHAT, "no storage driver works here", "")
+    }
 }
 
 fn next_step(sight: &Sight) -> &'static str {
@@ -79,6 +93,8 @@ fn told(what: &str, value: &str, more: &str) -> Finding {
 mod tests {
     use super::*;
     use crate::measure::doctor::State;
+    use crate::model::possible::{Answer, Possible};
+    use crate::model::private::Filesystem;
 
     fn facts() -> EngineFacts {
         EngineFacts {
@@ -128,8 +144,27 @@ mod tests {
     }
 
     #[test]
+    fn private_daemons_need_everything_and_one_driver() {
+        let pair = |answer| Possible { storage_driver: "vfs", filesystem: Filesystem::Tmpfs, answer, ready_after: None };
+        let survey = |general: &[&str], answer| Survey {
+            general: general.iter().map(|reason| (*reason).to_owned()).collect(),
+            pairs: vec![pair(Answer::No("gone".into())), pair(answer)],
+            ..Survey::default()
+        };
+        let table = [
+            (survey(&[], Answer::Expected), State::Ok, "everything that they need is there; storage drivers follow"),
+            (survey(&["needs root", "no ip"], Answer::Expected), State::No, "needs root; no ip"),
+            (survey(&[], Answer::No("gone".into())), State::No, "no storage driver works here"),
+        ];
+        for (survey, state, detail) in table {
+            let found = private(&survey);
+            assert_eq!((found.state, found.detail.as_str()), (state, detail));
+        }
+    }
+
+    #[test]
     fn no_daemon_is_a_line_and_stops_plain_experiments() {
-        let asked = Asked { engine: Err("no engine socket".into()), neighbours: None, dockerd: None };
+        let asked = Asked { engine: Err("no engine socket".into()), neighbours: None, dockerd: None, survey: Survey::default() };
         let found = findings(&Sight::default(), &asked);
         assert!(found[0].stops_plain_experiments() && found[0].detail == "no engine socket", "{found:?}");
         assert!(found.iter().all(|finding| finding.state == State::No), "{found:?}");

@@ -2,20 +2,22 @@
 //!
 //! [`Sight::look`] reads the host once; everything after it is a pure function of what was seen, so that a host of another kind is a few
 //! texts in a test. Four answers, never fewer: what could not be seen is [`State::Unobservable`] and never counts as fine. It makes no
-//! call to an engine: what an engine said of itself is given as [`Asked`].
+//! call to an engine: what an engine said of itself, and what is known or was tried of private daemons, is given as [`Asked`].
 
 mod engine;
 mod host;
 mod network;
 mod now;
 mod sight;
-pub mod storage;
+mod storage;
 mod tools;
 
+pub use network::modes;
 pub use sight::{Process, Program, Sight};
 pub use tools::{TOOLS, Tool, missing_packages};
 
 use crate::model::facts::EngineFacts;
+use crate::model::possible::Survey;
 
 /// How it stands with one thing; the order is from best to worst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,17 +137,18 @@ pub struct Asked {
     pub neighbours: Option<Vec<String>>,
     /// What `dockerd --version` printed; none without such a program, or when it gave no answer.
     pub dockerd: Option<String>,
+    /// What private daemons can be here.
+    pub survey: Survey,
 }
 
 /// Every finding, area by area.
 #[must_use]
 pub fn examine(sight: &Sight, asked: &Asked) -> Vec<Finding> {
-    let known = |driver: &storage::Driver, backing| storage::known(sight, asked.dockerd.as_deref(), driver, backing);
     [
         host::findings(sight),
         engine::findings(sight, asked),
-        storage::findings(sight, &known),
-        network::findings(sight),
+        storage::findings(&asked.survey),
+        network::findings(sight, &asked.survey),
         tools::findings(sight, Area::Tools),
         now::findings(sight, asked),
     ]

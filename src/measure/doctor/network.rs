@@ -1,6 +1,7 @@
-//! Network modes: what the kernel was built with, and who keeps the rules.
+//! Network modes: what the kernel was built with or what became of a try, and who keeps the rules.
 
-use super::{Area, Finding, Program, Sight, tools};
+use super::{Area, Finding, Program, Sight, storage, tools};
+use crate::model::possible::{Answer, Survey};
 
 const AREA: Area = Area::Network;
 
@@ -16,8 +17,14 @@ const MODES: &[(&str, &[Need])] = &[
     ("ipvlan", &[("CONFIG_IPVLAN", "ipvlan")]),
 ];
 
-pub(super) fn findings(sight: &Sight) -> Vec<Finding> {
-    let modes = MODES.iter().map(|(name, needs)| mode(sight, name, needs));
+/// The network modes that are looked at.
+pub fn modes() -> impl Iterator<Item = &'static str> {
+    MODES.iter().map(|(name, _)| *name)
+}
+
+pub(super) fn findings(sight: &Sight, survey: &Survey) -> Vec<Finding> {
+    let modes =
+        MODES.iter().map(|(name, needs)| survey.networks.get(name).map_or_else(|| mode(sight, name, needs), |answer| tried(name, answer)));
     let tools = tools::findings(sight, AREA).into_iter().map(|mut finding| {
         if let Some(keeper) = sight.programs.get("iptables").filter(|_| finding.what == "iptables").map(keeper) {
             finding.detail = format!("{}, rules kept by {keeper}", finding.detail);
@@ -34,7 +41,7 @@ fn mode(sight: &Sight, name: &str, needs: &[Need]) -> Finding {
     let mut as_module = false;
     for (name_of_option, module) in needs {
         match option(sight.config.as_deref(), name_of_option) {
-            None => return AREA.unobservable(name, "the kernel's configuration is not readable: probed when used"),
+            None => return AREA.unobservable(name, "the kernel's configuration is not readable: `shakedown doctor --probe` tries it"),
             Some(None) => return AREA.no(name, format!("the kernel was built without {name_of_option}"), ""),
             // Small kernels of clouds leave rare modules to a package of their own.
             Some(Some('m')) if sight.has_module(module) == Some(false) => {
@@ -47,8 +54,12 @@ fn mode(sight: &Sight, name: &str, needs: &[Need]) -> Finding {
     AREA.ok(name, if as_module { "as a module" } else { "built in" })
 }
 
+fn tried(name: &str, answer: &Answer) -> Finding {
+    AREA.finds(name, storage::state(answer), storage::reason(answer).unwrap_or("a container ran"), "")
+}
+
 /// An option of the kernel's configuration, `y` or `m`; none inside when it is not set, none at all when there is no configuration.
-pub(super) fn option(config: Option<&str>, name: &str) -> Option<Option<char>> {
+fn option(config: Option<&str>, name: &str) -> Option<Option<char>> {
     let value = config?.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
     Some(value.and_then(|value| value.chars().next()).filter(|value| matches!(value, 'y' | 'm')))
 }
@@ -97,12 +108,17 @@ mod tests {
         };
         let states = |config: Option<&str>| {
             let sight = seen(config, None);
-            findings(&sight).into_iter().take(MODES.len()).map(|finding| finding.state).collect::<Vec<_>>()
+            findings(&sight, &Survey::default()).into_iter().take(MODES.len()).map(|finding| finding.state).collect::<Vec<_>>()
         };
         let (ok, no, unseen) = (State::Ok, State::No, State::Unobservable);
         assert_eq!(states(Some(CONFIG)), [ok, ok, ok, ok, no]);
         assert_eq!(states(Some("CONFIG_BRIDGE=y\n")), [no, ok, ok, no, no]);
         assert_eq!(states(None), [unseen, ok, ok, unseen, unseen]);
+        let networks = [("macvlan", Answer::Ran), ("bridge", Answer::No("refused".into()))].into();
+        let tried = findings(&seen(Some(CONFIG), None), &Survey { networks, ..Survey::default() });
+        let told = |at: usize| (tried[at].what.as_str(), tried[at].state, tried[at].detail.as_str());
+        assert_eq!((told(0), told(3)), (("bridge", no, "refused"), ("macvlan", ok, "a container ran")), "a try tells more");
+        assert_eq!(modes().collect::<Vec<_>>(), tried[..MODES.len()].iter().map(|f| f.what.as_str()).collect::<Vec<_>>());
         let bridge = |modules| mode(&seen(Some(CONFIG), modules), MODES[0].0, MODES[0].1);
         assert_eq!(bridge(None).detail, "as a module");
         assert_eq!(bridge(Some("kernel/drivers/net/veth.ko.zst:\n")).detail, "as a module");

@@ -45,18 +45,10 @@ pub struct Sight {
     pub boost: Option<String>,
     /// Texts of `/proc/pressure/` by resource; a resource is absent where the kernel does not tell.
     pub pressure: BTreeMap<&'static str, String>,
-    /// `/proc/filesystems`.
-    pub filesystems: Option<String>,
-    /// Whether the kernel can load modules at all.
-    pub loads_modules: bool,
     /// `modules.dep` of the running kernel: the modules that could be loaded.
     pub modules: Option<String>,
     /// The running kernel's configuration.
     pub config: Option<String>,
-    /// Whether `/dev/loop-control` is there.
-    pub loop_control: bool,
-    /// Whether `/dev/fuse` is there.
-    pub fuse: bool,
     /// Programs that were found, by name.
     pub programs: BTreeMap<&'static str, Program>,
     /// `/proc/loadavg`.
@@ -112,12 +104,8 @@ impl Sight {
             no_turbo: text("/sys/devices/system/cpu/intel_pstate/no_turbo"),
             boost: text("/sys/devices/system/cpu/cpufreq/boost"),
             pressure: PRESSURES.iter().filter_map(|name| Some((*name, text(Path::new("/proc/pressure").join(name))?))).collect(),
-            filesystems: text("/proc/filesystems"),
-            loads_modules: Path::new("/proc/modules").exists(),
             modules: text(Path::new("/lib/modules").join(&facts.kernel).join("modules.dep")),
             config: config(&facts.kernel),
-            loop_control: Path::new("/dev/loop-control").exists(),
-            fuse: Path::new("/dev/fuse").exists(),
             programs: TOOLS.iter().flat_map(|tool| tool.programs).filter_map(|name| Some((*name, program(name)?))).collect(),
             loadavg: text("/proc/loadavg"),
             meminfo: text("/proc/meminfo"),
@@ -194,7 +182,7 @@ mod tests {
         let sight = Sight::look(false);
         let (before, after) = sight.stat.as_ref().expect("two readings");
         assert!(before.starts_with("cpu ") && after.starts_with("cpu ") && before != after);
-        assert!(sight.status.is_some() && sight.mountinfo.is_some() && sight.filesystems.is_some() && sight.meminfo.is_some());
+        assert!(sight.status.is_some() && sight.mountinfo.is_some() && sight.meminfo.is_some());
         assert!(sight.processes.iter().any(|process| process.command.contains("shakedown")), "{:?}", sight.processes);
         assert!(sight.programs["cp"].path.is_absolute() && sight.programs["cp"].real.is_file());
         assert!(sight.space.iter().all(|(_, free)| free.is_some()), "{:?}", sight.space);
