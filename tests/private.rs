@@ -14,6 +14,7 @@ use shakedown::engine::docker::{Docker, Env};
 use shakedown::engine::dockerd::survey;
 use shakedown::model::event::TrialRow;
 use shakedown::model::outcome::Outcome;
+use shakedown::model::possible::{Answer, Possible};
 use shakedown::model::private::Filesystem;
 use shakedown::model::spec::ImageSpec;
 use std::collections::HashMap;
@@ -84,13 +85,16 @@ fn impossible() -> Option<String> {
     if !control::may_make_groups(&control::layout().unwrap_or_default()) {
         return Some("no control groups of our own here".to_owned());
     }
-    let (general, table) = survey();
+    let survey = survey();
     let busybox = (!Path::new(BUSYBOX).exists()).then(|| format!("there is no {BUSYBOX}"));
-    let missing: Vec<String> = general.into_iter().chain(busybox).collect();
+    let missing: Vec<String> = survey.general.into_iter().chain(busybox).collect();
     assert!(missing.is_empty() || std::env::var("SHAKEDOWN_TEST_ENGINE").as_deref() != Ok("required"), "{missing:?}");
-    let storage =
-        table.into_iter().find(|row| (row.storage_driver, row.filesystem) == ("overlay2", Filesystem::Tmpfs)).expect("in the table");
-    let reasons: Vec<String> = missing.into_iter().chain(storage.reasons).collect();
+    let asked = |row: &&Possible| (row.storage_driver, row.filesystem) == ("overlay2", Filesystem::Tmpfs);
+    let storage = match &survey.pairs.iter().find(asked).expect("in the table").answer {
+        Answer::No(reason) => Some(reason.clone()),
+        Answer::Expected | Answer::Ran | Answer::Unseen(_) => None,
+    };
+    let reasons: Vec<String> = missing.into_iter().chain(storage).collect();
     (!reasons.is_empty()).then(|| reasons.join("; "))
 }
 
