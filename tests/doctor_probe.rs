@@ -23,7 +23,7 @@ fn can_try() -> Option<Survey> {
     let said = Place::new().run(&["doctor", "--probe"]);
     assert_eq!((said.code, said.stdout.as_str()), (3, ""), "{}", said.stderr);
     assert!(said.stderr.contains("none can be started here: ") && said.stderr.contains(&survey.general[0]), "{}", said.stderr);
-    eprintln!("skipped: {}", survey.general.join("; "));
+    crate::skipped::skip(survey.general.join("; "));
     None
 }
 

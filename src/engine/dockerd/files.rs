@@ -50,7 +50,8 @@ pub(super) fn prepare(spec: &PrivateSpec, place: &Place, daemons: &Daemons) -> R
 fn insist<T>(make: impl Fn() -> io::Result<T>) -> io::Result<T> {
     for _ in 0..ATTEMPTS {
         match make() {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => std::thread::yield_now(),
+            // One that was there when it should be made, and was gone when it was looked at, is told to exist.
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists) => std::thread::yield_now(),
             other => return other,
         }
     }
