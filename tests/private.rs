@@ -8,10 +8,10 @@ mod turns;
 
 use crate::program::Place;
 use crate::snapshot::{GUEST, Snapshot};
-use shakedown::engine::Engine;
 use shakedown::engine::control;
 use shakedown::engine::docker::{Docker, Env};
 use shakedown::engine::dockerd::survey;
+use shakedown::engine::{Engine, Image};
 use shakedown::model::event::TrialRow;
 use shakedown::model::outcome::Outcome;
 use shakedown::model::possible::{Answer, Possible};
@@ -101,6 +101,8 @@ fn impossible() -> Option<String> {
 /// A container without a label of ours, as another user of the daemon would have it. It ends by itself when a test fails.
 struct Guest {
     client: bollard::Docker,
+    engine: Docker,
+    image: Image,
     name: String,
     before: Vec<String>,
 }
@@ -109,19 +111,24 @@ impl Guest {
     /// None where there is no such daemon.
     async fn arrive(test: &str) -> Option<Self> {
         let engine = Docker::connect(None, &Env::of_process()).await.ok()?;
-        let image = engine.image(&ImageSpec::Pack(vec![BUSYBOX.into()]), Path::new("/")).await.expect("image");
+        // A path of its own, so that no other test has the same image.
+        let folder = tempfile::tempdir().expect("folder");
+        let own = folder.path().join("busybox");
+        std::fs::copy(BUSYBOX, &own).expect("copy");
+        let image = engine.image(&ImageSpec::Pack(vec![own.clone()]), Path::new("/")).await.expect("image");
+        let own = own.display().to_string();
         let client = bollard::Docker::connect_with_defaults().expect("client");
         let name = format!("{GUEST}{}-{test}", std::process::id());
         let config = bollard::models::ContainerCreateBody {
             image: Some(image.reference.clone()),
-            entrypoint: Some([BUSYBOX, "timeout", "600", BUSYBOX, "sleep", "599"].map(str::to_owned).to_vec()),
+            entrypoint: Some([own.as_str(), "sleep", "600"].map(str::to_owned).to_vec()),
             host_config: Some(bollard::models::HostConfig { auto_remove: Some(true), ..Default::default() }),
             ..Default::default()
         };
         let options = bollard::query_parameters::CreateContainerOptionsBuilder::default().name(&name).build();
         client.create_container(Some(options), config).await.expect("create");
         client.start_container(&name, None::<bollard::query_parameters::StartContainerOptions>).await.expect("start");
-        let mut guest = Self { client, name, before: Vec::new() };
+        let mut guest = Self { client, engine, image, name, before: Vec::new() };
         guest.before = guest.state().await;
         Some(guest)
     }
@@ -140,6 +147,7 @@ impl Guest {
     async fn leave(self) {
         let options = bollard::query_parameters::RemoveContainerOptionsBuilder::default().force(true).build();
         self.client.remove_container(&self.name, Some(options)).await.expect("remove");
+        self.engine.forget_image(&self.image).await.expect("forget");
     }
 }
 

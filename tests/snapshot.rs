@@ -193,7 +193,10 @@ async fn docker(tag: &str) -> Vec<String> {
 }
 
 fn is_guest(names: Option<&[String]>) -> bool {
-    names.unwrap_or_default().iter().any(|name| name.trim_start_matches('/').starts_with(GUEST))
+    names
+        .unwrap_or_default()
+        .iter()
+        .any(|name| [GUEST, "shakedown-test-"].iter().any(|ours| name.trim_start_matches('/').starts_with(ours)))
 }
 
 #[tokio::test]
