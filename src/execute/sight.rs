@@ -140,6 +140,8 @@ impl Ports {
                     .zip(after.as_deref())
                     .and_then(|(before, after)| path::taken(before, after, port, &closed.proxies));
                 let meant = sight.private.as_ref().and_then(|private| meant(port, private, targets, names.host_address().ok()));
+                // The clock of a process ticks a hundred times a second: a proxy that carried little looks like one that did nothing.
+                let taken = taken.filter(|taken| meant != Some(Way::Proxy) || taken.way != Way::Direct);
                 let Some(asked) = meant.or(taken.as_ref().map(|taken| taken.way)) else { continue };
                 rows.push(path::row(service, port, asked, taken.as_ref()));
             }

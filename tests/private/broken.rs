@@ -64,7 +64,7 @@ async fn a_service_that_fills_the_data_root_fails_its_trials() {
         let failure = row.failure.as_ref().expect("a reason");
         assert_eq!((row.outcome, failure.phase), (Outcome::Failed, Phase::Services), "{failure:?}");
         // What it said itself has found no room either: the daemon keeps it on the same data root.
-        let expected = "`web` ended with exit code 1 on a full data root (tmpfs of 25165824 bytes): raise `engine.backing.size`";
+        let expected = "`web`: ended with exit code 1 on a full data root (tmpfs of 25165824 bytes): raise `engine.backing.size`";
         assert_eq!(failure.reason, expected);
     }
     host.ends(&place, "small").await;

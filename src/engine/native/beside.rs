@@ -9,6 +9,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The pause between two looks at whether a command that nobody waits for has begun.
+const PAUSE: Duration = Duration::from_millis(1);
 
 impl Unit {
     /// Runs a command beside the process, in everything that is the process's own, to its end; gives the command with its exit
@@ -58,11 +62,29 @@ struct Waits<'u>(&'u Unit);
 
 impl Drop for Waits<'_> {
     fn drop(&mut self) {
-        if let Progress::Running { pid } = self.0.progress()
-            && let Some(session) = i32::try_from(pid).ok().and_then(Pid::from_raw)
-        {
-            let _ = kill_process_group(session, Signal::KILL); // it may just have ended; what left its session ends with the unit
+        match self.0.progress() {
+            Progress::Running { pid } => end_session(pid),
+            // It may execute already, and its thread has not come to tell it.
+            Progress::Waiting => {
+                let news = self.0.news();
+                std::thread::spawn(move || {
+                    // An error here is the end of its thread: nothing will come any more.
+                    while matches!(*news.borrow(), Progress::Waiting) && news.has_changed().is_ok() {
+                        std::thread::sleep(PAUSE);
+                    }
+                    if let Progress::Running { pid } = *news.borrow() {
+                        end_session(pid);
+                    }
+                });
+            }
+            Progress::NotStarted(_) | Progress::Ended { .. } | Progress::Lost(_) => {}
         }
+    }
+}
+
+fn end_session(pid: u32) {
+    if let Some(session) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process_group(session, Signal::KILL); // it may just have ended; what left its session ends with the unit
     }
 }
 

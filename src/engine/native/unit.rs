@@ -195,6 +195,11 @@ impl Unit {
         }
     }
 
+    /// How far it has come, for whoever outlives this.
+    pub(super) fn news(&self) -> watch::Receiver<Progress> {
+        self.progress.clone()
+    }
+
     pub(super) fn progress(&self) -> Progress {
         self.progress.borrow().clone()
     }

@@ -60,7 +60,7 @@ pub(super) async fn ended(engine: &dyn Engine, created: &Created) -> bool {
 pub(super) async fn early_end(service: &str, engine: &dyn Engine, created: &Created) -> Failure {
     let exit = match limited(Phase::Services, LOOK_LIMIT, engine.exit(created)).await {
         Ok(exit) => exit,
-        Err(failure) => return failure,
+        Err(failure) => return Failure { reason: format!("`{service}`: {}", failure.reason), ..failure },
     };
     let how = match exit.oom {
         true => "was killed by the kernel for memory".to_owned(),
