@@ -25,6 +25,8 @@ pub struct Progress {
     /// Seconds from earlier runs by variant.
     known: Vec<Option<f64>>,
     names: Vec<String>,
+    /// Seconds that engines took to start, with their primers.
+    starts: f64,
 }
 
 impl Progress {
@@ -45,6 +47,11 @@ impl Progress {
         self.current = Some((scheduled.id.clone(), self.names[scheduled.variant].clone()));
     }
 
+    /// An engine was started and primed in so many seconds.
+    pub(super) fn started(&mut self, seconds: f64) {
+        self.starts += seconds;
+    }
+
     pub(super) fn finish(&mut self, scheduled: &Scheduled, row: &TrialRow) {
         self.done += 1;
         self.failed += usize::from(row.outcome == Outcome::Failed);
@@ -54,7 +61,8 @@ impl Progress {
         self.left = self.estimate();
     }
 
-    /// Each remaining trial as its variant took so far, else as in earlier runs, else as the average of what was seen.
+    /// Each remaining trial as its variant took so far, else as in earlier runs, else as the average of what was seen; and the starts
+    /// of engines as often as so far.
     fn estimate(&self) -> Option<Duration> {
         let own = |variant: usize| match self.seen[variant] {
             (sum, count) if count > 0 => Some(sum / f64::from(count)),
@@ -62,7 +70,9 @@ impl Progress {
         };
         let all: Vec<f64> = (0..self.seen.len()).filter_map(own).collect();
         let average = if all.is_empty() { return None } else { all.iter().sum::<f64>() / all.len() as f64 };
-        let seconds: f64 = self.order[self.done.min(self.order.len())..].iter().map(|v| own(*v).unwrap_or(average)).sum();
-        Duration::try_from_secs_f64(seconds).ok()
+        let remaining = &self.order[self.done.min(self.order.len())..];
+        let seconds: f64 = remaining.iter().map(|v| own(*v).unwrap_or(average)).sum();
+        let starts = self.starts / self.done.max(1) as f64 * remaining.len() as f64;
+        Duration::try_from_secs_f64(seconds + starts).ok()
     }
 }

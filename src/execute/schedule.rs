@@ -91,6 +91,7 @@ impl Schedule<'_, '_> {
     ) -> Result<Option<Result<Arc<Stage>, EngineError>>, ExecuteError> {
         let shared = self.shared;
         let variant = &shared.job.variants[scheduled.variant];
+        let clock = Instant::now();
         let reached = tokio::select! {
             reached = self.stages.reach(shared.ready, &shared.job.run, variant, scheduled.engine_start) => reached,
             () = shared.cancel.cancelled() => return Ok(None),
@@ -99,10 +100,12 @@ impl Schedule<'_, '_> {
             Ok(reached) => reached,
             Err(error) => return Ok(Some(Err(error))),
         };
-        Ok(match fresh {
-            true => self.prime(&stage, scheduled, attempt, log).await?.map(|primed| primed.map(|()| stage)),
-            false => Some(Ok(stage)),
-        })
+        if !fresh {
+            return Ok(Some(Ok(stage)));
+        }
+        let primed = self.prime(&stage, scheduled, attempt, log).await?;
+        log.progress.started(clock.elapsed().as_secs_f64());
+        Ok(primed.map(|primed| primed.map(|()| stage)))
     }
 
     /// Measures once and throws it away: the first trial after a start is not like the others. None when cancelled; an error of the

@@ -33,6 +33,7 @@ const COLUMNS: &[&str] = &[
     "phase",
     "reason",
     "tainted",
+    "engine_start",
     "metric",
     "unit",
     "n",

@@ -6,6 +6,8 @@ use std::collections::HashSet;
 
 /// The fixed columns of `trials.csv` before the factors.
 pub(super) const TRIALS: [&str; 10] = ["run", "trial", "variant", "block", "position", "attempt", "outcome", "phase", "reason", "tainted"];
+/// The column of `trials.csv` after those, where trials have private engines.
+pub(super) const ENGINE_START: &str = "engine_start";
 /// The fixed columns of `summary.csv` after the factors.
 pub(super) const SUMMARY: [&str; 8] = ["metric", "unit", "n", "median", "low", "high", "min", "max"];
 /// The fixed columns of `effects.csv` after the factors.
@@ -13,13 +15,13 @@ pub(super) const EFFECTS: [&str; 8] = ["metric", "baseline", "n", "ratio", "low"
 
 /// The factors' columns, the same in all files.
 pub(super) fn factors(results: &Results) -> Vec<String> {
-    let mut taken: Vec<String> = TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).map(|name| (*name).to_owned()).collect();
+    let mut taken: Vec<String> = TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
     results.factors.iter().map(|factor| free(text(&factor.name), "factor.", &mut taken)).collect()
 }
 
 /// The metrics' columns of `trials.csv`, beside those factors.
 pub(super) fn metrics(results: &Results, factors: &[String]) -> Vec<String> {
-    let mut taken: Vec<String> = TRIALS.iter().map(|name| (*name).to_owned()).chain(factors.iter().cloned()).collect();
+    let mut taken: Vec<String> = TRIALS.iter().chain([&ENGINE_START]).map(|name| (*name).to_owned()).chain(factors.iter().cloned()).collect();
     results.metrics.iter().map(|metric| free(text(&metric.name), "metric.", &mut taken)).collect()
 }
 

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 ///
 /// `tainted` holds the keywords of what makes a good trial doubtful, separated by semicolons, such as `too-short` (its window was below
 /// the design's smallest); empty means that nothing does. A tainted trial still counts in every statistic. A metric that no row has gets
-/// no column.
+/// no column; neither has `engine_start` when no trial ran on a private engine.
 #[must_use]
 pub fn trials_csv(results: &Results) -> Vec<u8> {
     let factors = columns::factors(results);
@@ -18,7 +18,9 @@ pub fn trials_csv(results: &Results) -> Vec<u8> {
     let names = columns::metrics(results, &factors).into_iter().zip(&results.metrics);
     let (metrics, found): (Vec<String>, Vec<&str>) =
         names.map(|(column, metric)| (column, metric.name.as_str())).filter(|(_, name)| seen.contains(name)).unzip();
-    let mut table = Table::new(&[columns::header(&columns::TRIALS, &factors, &[]), metrics].concat());
+    let starts = results.rows.iter().any(|row| row.row.engine_start.is_some());
+    let own: &[&str] = if starts { &[columns::ENGINE_START] } else { &[] };
+    let mut table = Table::new(&[columns::header(&columns::TRIALS, &[], own), factors.clone(), metrics].concat());
     let places: HashMap<&str, usize> = found.iter().enumerate().map(|(place, name)| (*name, place)).collect();
     for row in &results.rows {
         let mut values = vec![String::new(); found.len()];
@@ -27,7 +29,8 @@ pub fn trials_csv(results: &Results) -> Vec<u8> {
                 values[*place] = number(observation.value);
             }
         }
-        table.row(&[fixed(results, row), columns::levels(results, row.variant), values].concat());
+        let start = starts.then(|| row.row.engine_start.map_or_else(String::new, |start| start.to_string()));
+        table.row(&[fixed(results, row), start.into_iter().collect(), columns::levels(results, row.variant), values].concat());
     }
     table.bytes()
 }
