@@ -96,9 +96,10 @@ impl Stages {
         }
         engine.up(run).await?;
         let namespace = engine.namespace();
-        let host = match variant.spec.needs_host() {
-            true => ready.source().and_then(|source| source.host(namespace.clone())).map(Some),
-            false => Ok(None),
+        // The next variant on it may need the host even if this one does not.
+        let host = match &ready.host {
+            Some(_) => ready.source().and_then(|source| source.host(namespace.clone())).map(Some),
+            None => Ok(None),
         };
         let host = match host {
             Ok(host) => host,

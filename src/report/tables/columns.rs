@@ -15,13 +15,15 @@ pub(super) const EFFECTS: [&str; 8] = ["metric", "baseline", "n", "ratio", "low"
 
 /// The factors' columns, the same in all files.
 pub(super) fn factors(results: &Results) -> Vec<String> {
-    let mut taken: Vec<String> = TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
+    let mut taken: Vec<String> =
+        TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
     results.factors.iter().map(|factor| free(text(&factor.name), "factor.", &mut taken)).collect()
 }
 
 /// The metrics' columns of `trials.csv`, beside those factors.
 pub(super) fn metrics(results: &Results, factors: &[String]) -> Vec<String> {
-    let mut taken: Vec<String> = TRIALS.iter().chain([&ENGINE_START]).map(|name| (*name).to_owned()).chain(factors.iter().cloned()).collect();
+    let mut taken: Vec<String> =
+        TRIALS.iter().chain([&ENGINE_START]).map(|name| (*name).to_owned()).chain(factors.iter().cloned()).collect();
     results.metrics.iter().map(|metric| free(text(&metric.name), "metric.", &mut taken)).collect()
 }
 
