@@ -43,7 +43,7 @@ fn primers_and_too_few_engine_starts_are_told() {
     assert!(row.starts_with("driver=vfs,vfs,wall,driver=overlay2,2,2.236067977"), "{row}");
     assert!(row.ends_with(",\"undecided, insufficient engine starts\""), "{row}");
     let trials = lines(&trials_csv(&results));
-    assert_eq!(trials.lines().nth(1), Some("2026-01-01-box-aaaa,b1p1-primer,driver=overlay2,1,1,1,primer,,,,overlay2,2"));
+    assert_eq!(trials.lines().nth(1), Some("2026-01-01-box-aaaa,b1p1-primer,driver=overlay2,1,1,1,primer,,,,1,overlay2,2"));
     assert!(lines(&summary_csv(&results, &analysis)).contains("driver=overlay2,overlay2,wall,s,2,3,"), "the primer is no observation");
     assert!(lines(&factors_csv(&results)).contains(",overlay2,true,1,2\n"), "nor a trial");
 }

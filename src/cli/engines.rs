@@ -45,6 +45,12 @@ impl Engines {
         let daemons = Daemons::new(given.map(str::to_owned));
         Ok(Self { given: given.map(str::to_owned), fake, daemons })
     }
+
+    /// The same, for a look only: no program that a manifest names is executed.
+    #[must_use]
+    pub fn only_looking(self) -> Self {
+        Self { daemons: Daemons::to_look_at(), ..self }
+    }
 }
 
 impl EngineSource for Engines {
@@ -82,7 +88,13 @@ impl EngineSource for Engines {
     fn sweep_private(&self, alive: &[String]) -> Result<Vec<String>, EngineError> {
         match &self.fake {
             Some(_) => Ok(Vec::new()),
-            None => dockerd::sweep_host(alive),
+            None => {
+                // Groups first: what is left of a daemon's containers is in them, and nobody else may be there to look.
+                let groups = control::layout().map(|layout| Control::new(layout).sweep(control::TOP, alive));
+                let mut removed = groups.ok().transpose()?.unwrap_or_default();
+                removed.extend(dockerd::sweep_host(alive)?);
+                Ok(removed)
+            }
         }
     }
 }

@@ -72,7 +72,8 @@ pub fn job(opened: &open::Opened, variants: Vec<JobVariant>, plan: &SavedPlan, b
         run,
         experiment: opened.experiment.name.clone(),
         digest: plan.digest.clone(),
-        folder: opened.experiment.folder.clone(),
+        // An engine is asked for absolute paths; it has no idea of where we are.
+        folder: std::path::absolute(&opened.experiment.folder).unwrap_or_else(|_| opened.experiment.folder.clone()),
         trials: plan.trials.iter().filter_map(scheduled).collect(),
         variants,
         limits: opened.experiment.limits.clone(),

@@ -118,7 +118,7 @@ fn preflight(arguments: &Arguments, opened: &open::Opened, planned: &Planned<'_>
         exit::MACHINE
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| machine(&error))?;
-    let source = engines::Engines::new(arguments.engine.as_deref()).map_err(|error| machine(&error))?;
+    let source = engines::Engines::new(arguments.engine.as_deref()).map_err(|error| machine(&error))?.only_looking();
     let variants = job::variants(opened, planned, history)?;
     let ready = runtime.block_on(job::check(&variants, std::sync::Arc::new(source)))?;
     let engines: Vec<String> = ready.facts.iter().map(|facts| format!("{} {}", facts.kind, facts.version).trim_end().to_owned()).collect();

@@ -25,7 +25,7 @@ pub struct Arguments {
     experiments: Vec<String>,
     #[command(flatten)]
     choice: Choice,
-    /// Leave ended containers for debugging; `shakedown clean` removes them.
+    /// Leave ended containers for debugging; `shakedown clean` removes them. Private engines go with theirs.
     #[arg(long)]
     keep: bool,
     #[command(flatten)]

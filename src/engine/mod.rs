@@ -36,6 +36,8 @@ pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub const LABEL_RUN: &str = "shakedown.run";
 /// Label with the experiment's name.
 pub const LABEL_EXPERIMENT: &str = "shakedown.experiment";
+/// Label with the host whose leases say whether the run is alive: several hosts may use one daemon.
+pub const LABEL_HOST: &str = "shakedown.host";
 /// Label with the trial's id.
 pub const LABEL_TRIAL: &str = "shakedown.trial";
 
@@ -163,6 +165,8 @@ pub struct Standing {
     pub ports: Vec<PortSpec>,
     /// A process of it in this host's numbers; none where they cannot be known.
     pub pid: Option<u32>,
+    /// Digest of the image that it runs, as the engine tells it; none for a host process.
+    pub image: Option<String>,
     /// What the engine says of its settings: `network_mode`, `storage_driver`, `mount TARGET` (`volume`, `bind`, `tmpfs`).
     pub settings: Vec<(String, String)>,
 }

@@ -8,6 +8,7 @@ use crate::model::spec::{ImageSpec, Place};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
+use tokio_util::sync::CancellationToken;
 
 /// Ready images by engine and source.
 #[derive(Debug, Default)]
@@ -19,19 +20,31 @@ impl Images {
     }
 }
 
-/// Makes every image ready, each once per engine, and says so as soon as it is. A private engine is up meanwhile only.
-pub(super) async fn prepare(job: &Job, ready: &Ready, log: &mut Log<'_>) -> Result<Images, ExecuteError> {
+/// Makes every image ready, each once per engine, and says so as soon as it is; none when it is cancelled. A private engine is up
+/// meanwhile only, and neither its start nor its end is given up half-way.
+pub(super) async fn prepare(
+    job: &Job,
+    ready: &Ready,
+    log: &mut Log<'_>,
+    cancel: &CancellationToken,
+) -> Result<Option<Images>, ExecuteError> {
     let mut images = Images::default();
     let mut seen = HashSet::new();
     for instance in job.variants.iter().map(super::JobVariant::instance).filter(|instance| seen.insert(instance.clone())) {
         let Some(engine) = ready.engines.get(&instance) else { continue };
         engine.up(&job.run).await?;
-        let loaded = load(job, &instance, engine, &mut images, log).await;
+        let loaded = tokio::select! {
+            loaded = load(job, &instance, engine, &mut images, log) => loaded,
+            () = cancel.cancelled() => Ok(()),
+        };
         let down = engine.down().await;
         loaded?;
         down?;
+        if cancel.is_cancelled() {
+            return Ok(None);
+        }
     }
-    Ok(images)
+    Ok(Some(images))
 }
 
 async fn load(

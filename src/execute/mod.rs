@@ -200,14 +200,10 @@ pub async fn run(
         engines: ready.facts.clone(),
     }));
     log.publish(started)?;
-    let prepared = tokio::select! {
-        prepared = images::prepare(job, ready, &mut log) => Some(prepared),
-        () = cancel.cancelled() => None,
-    };
-    let ended = match prepared {
-        Some(Ok(images)) => schedule::trials(&Shared { job, ready, images, cancel }, folder, &mut log).await,
-        Some(Err(error)) => Err(error),
-        None => Ok(0),
+    let ended = match images::prepare(job, ready, &mut log, cancel).await {
+        Ok(Some(images)) => schedule::trials(&Shared { job, ready, images, cancel }, folder, &mut log).await,
+        Ok(None) => Ok(0),
+        Err(error) => Err(error),
     };
     // What a failed or abandoned call may have made behind our back: everything of this run is over now.
     let down = ready.down().await;

@@ -92,10 +92,11 @@ impl Schedule<'_, '_> {
         let shared = self.shared;
         let variant = &shared.job.variants[scheduled.variant];
         let clock = Instant::now();
-        let reached = tokio::select! {
-            reached = self.stages.reach(shared.ready, &shared.job.run, variant, scheduled.engine_start) => reached,
-            () = shared.cancel.cancelled() => return Ok(None),
-        };
+        // Not raced with a signal: what is half started could not be taken down. Its own limits end it.
+        let reached = self.stages.reach(shared.ready, &shared.job.run, variant, scheduled.engine_start).await;
+        if shared.cancel.is_cancelled() {
+            return Ok(None);
+        }
         let (stage, fresh) = match reached {
             Ok(reached) => reached,
             Err(error) => return Ok(Some(Err(error))),
@@ -121,6 +122,7 @@ impl Schedule<'_, '_> {
         let began = (now(), Instant::now());
         let Some(measured) = self.measure(stage, scheduled, &label).await else { return Ok(None) };
         let broken = measured.failure.as_ref().filter(|failure| failure.is_of_the_engine()).map(|failure| failure.reason.clone());
+        let broken = broken.or_else(|| measured.left.clone());
         let (row, _) = self.row(scheduled, (&id, &label), attempt, began, measured)?;
         log.publish(Event::TrialFinished(Box::new(TrialRow { outcome: Outcome::Primer, ..row })))?;
         let failed = |reason| EngineError::Call { operation: "measure once before the trials".to_owned(), reason };

@@ -14,7 +14,7 @@ use crate::model::event::Attested;
 use crate::model::mounts::MountTable;
 use crate::model::private::PrivateSpec;
 use crate::model::spec::{Place, TrialSpec, UnitSpec};
-use crate::model::stack::PortSpec;
+use crate::model::stack::{MountSource, PortSpec};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -34,6 +34,9 @@ impl Sight {
     /// None where it is not visible: on another host, or when it is not a dockerd.
     pub(super) fn of(engine: &dyn Engine, private: Option<&PrivateSpec>) -> Option<Self> {
         let group = engine.own_group();
+        if private.is_some() && group.is_none() {
+            return None; // whatever dockerd is found elsewhere is another one
+        }
         let layout = control::layout().ok()?;
         let candidates = match &group {
             Some(group) => control::Control::new(layout).members(group),
@@ -41,7 +44,9 @@ impl Sight {
         };
         let ours = number(std::process::id())?;
         let is_there = |pid: &u32| group.is_some() || number(*pid) == Some(ours);
-        let mut daemons = candidates.into_iter().filter(|pid| daemon::is_dockerd(*pid)).filter(is_there);
+        let binary = private.and_then(|private| private.binary.as_deref()).map(Path::new).and_then(Path::file_name);
+        let program = binary.and_then(|name| name.to_str()).unwrap_or("dockerd");
+        let mut daemons = candidates.into_iter().filter(|pid| daemon::runs(*pid, program)).filter(is_there);
         let dockerd = daemons.next().filter(|_| daemons.next().is_none())?;
         let (mounts, _) = storage::mounts(dockerd)?;
         let data_root = daemon::data_root(dockerd);
@@ -50,10 +55,15 @@ impl Sight {
 
     /// What must be seen of a unit from within; none where nothing was asked: a daemon that runs anyway was asked for no driver, and
     /// a unit without a word about network and mounts for none. `unit` is as planned: its names are the manifest's.
-    pub(super) fn expected(&self, unit: &UnitSpec, trial: &TrialSpec, folder: &Path) -> Option<Expected> {
+    pub(super) fn expected(&self, name: &str, unit: &UnitSpec, trial: &TrialSpec, folder: &Path) -> Option<Expected> {
         let container = &unit.container;
-        let asks =
-            container.network_mode.is_some() || !container.networks.is_empty() || !container.tmpfs.is_empty() || !unit.volumes.is_empty();
+        let shared = |unit: &UnitSpec| unit.container.network_mode.as_deref().and_then(|mode| mode.strip_prefix("service:")) == Some(name);
+        let asks = container.network_mode.is_some()
+            || !container.networks.is_empty()
+            || !container.tmpfs.is_empty()
+            || !unit.volumes.is_empty()
+            // Whose network another one shares must be known by its number.
+            || trial.units().any(|(_, other)| shared(other));
         if self.private.is_none() && (unit.place == Place::Host || !asks) {
             return None;
         }
@@ -66,9 +76,14 @@ impl Sight {
             driver: self.private.as_ref().map(|private| private.storage_driver.clone()),
             backing: backing.map(str::to_owned),
             data_root: self.data_root.clone().filter(|_| self.private.is_some()),
-            mounts: storage::mounts_asked(unit, &trial.volumes, backing, &self.mounts, folder),
+            mounts: storage::mounts_asked(&resolved(unit, folder), &trial.volumes, backing, &self.mounts, folder),
         };
-        Some(Expected { outside: Root::of(&self.mounts), storage: Some(asked), network: Some((Which::asked(unit), known)) })
+        let on_host = |other: &str| trial.units().any(|(name, unit)| name == other && unit.place == Place::Host);
+        let network = match Which::asked(unit) {
+            Which::Of(other) if on_host(&other) => Which::Engines,
+            asked => asked,
+        };
+        Some(Expected { outside: Root::of(&self.mounts), storage: Some(asked), network: Some((network, known)) })
     }
 
     /// Whether it was started for the trial.
@@ -88,6 +103,20 @@ impl Sight {
         let (private, data_root) = (self.private.as_ref()?, self.data_root.as_ref()?);
         Some(storage::backing("engine", self.dockerd, data_root, private.backing.filesystem.name()))
     }
+}
+
+/// A unit whose binds name what their links lead to, as the mount table does. A source that is not there is left as it is: the engine
+/// tells of it.
+fn resolved(unit: &UnitSpec, folder: &Path) -> UnitSpec {
+    let mut unit = unit.clone();
+    for mount in &mut unit.volumes {
+        if let MountSource::Bind(source) = &mut mount.source
+            && let Ok(found) = std::fs::canonicalize(folder.join(&source))
+        {
+            *source = found;
+        }
+    }
+    unit
 }
 
 /// The published ports of a trial's services, with those that serve them.

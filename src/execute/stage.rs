@@ -79,7 +79,7 @@ impl Stages {
                 Some(stage) => Arc::clone(stage),
                 None => {
                     let sight = match engine {
-                        Some(engine) if variant.spec.needs_engine() && is_local_docker(&**engine).await => Sight::of(&**engine, None),
+                        Some(engine) if is_local_docker(&**engine).await => Sight::of(&**engine, None),
                         _ => None,
                     };
                     let stage = Arc::new(Stage { containers: engine.cloned(), host: ready.host.clone(), namespace: None, sight });

@@ -7,7 +7,7 @@ use super::sight::{Ports, Sight, Target};
 use super::stage::{Instance, Stage};
 use super::{Shared, collect};
 use crate::engine::{Created, Engine, EngineError, Exit, Furniture, Image, Output, UnitName};
-use crate::measure::window::{Closed, Expected, Watched, Window};
+use crate::measure::window::{Expected, Watched, Window};
 use crate::model::event::{Attested, UNATTESTED};
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
@@ -28,6 +28,8 @@ pub(super) struct Measured {
     pub(super) failure: Option<Failure>,
     /// Whether a call failed that may have left something behind.
     pub(super) unsettled: bool,
+    /// Why something of it could not be removed.
+    pub(super) left: Option<String>,
 }
 
 impl Measured {
@@ -92,6 +94,7 @@ pub(super) async fn run(
     }
     if let Err(failure) = teardown(shared, &around, &furniture, &services, &units).await {
         measured.unsettled = true;
+        measured.left = Some(failure.reason.clone());
         measured.fail(failure);
     }
     (!shared.cancel.is_cancelled() || measured.failure.is_none() && !measured.metrics.is_empty()).then_some(measured)
@@ -134,14 +137,14 @@ async fn phases(
     services::all_run(services).await?;
     let (sight, namespace) = (around.stage.sight(), around.stage.namespace());
     let ports = Ports::of(sight, namespace.clone(), names.standing()).await;
-    let inside = |unit: &UnitSpec| sight?.expected(unit, names.trial(), &shared.job.folder);
-    let served = services
-        .iter()
-        .filter(|service| service.lasts())
-        .filter_map(|service| Some(watched(&service.spec.name, service.created.get()?, &service.spec.unit, inside(&service.spec.unit))));
+    let inside = |name: &str, unit: &UnitSpec| sight?.expected(name, unit, names.trial(), &shared.job.folder);
+    let served = services.iter().filter(|service| service.lasts()).filter_map(|service| {
+        let (name, unit) = (&service.spec.name, &service.spec.unit);
+        Some(watched(name, service.created.get()?, unit, inside(name, unit)))
+    });
     let watched = units.iter().filter_map(|unit| {
         let spec = &unit.workload.unit;
-        Some(watched(&unit.workload.name, unit.created.as_ref()?, spec, inside(spec)))
+        Some(watched(&unit.workload.name, unit.created.as_ref()?, spec, inside(&unit.workload.name, spec)))
     });
     let window = Window::open(&shared.job.layout, watched.chain(served).collect(), ports.helpers(sight));
     let started = join_all(units.iter_mut().map(|unit| start(unit, limits.start))).await;
@@ -165,6 +168,7 @@ async fn phases(
         measured.fail(Failure { phase: Phase::Measure, ..failure });
     }
     measured.attested.extend(drivers(around, services, units).await?);
+    measured.attested.extend(images(services, names));
     collect::collect(shared, units, waits, &closed, measured).await;
     for service in services {
         let own = closed.units.iter().filter(|counted| counted.unit == service.spec.name).flat_map(|counted| &counted.observations);
@@ -177,9 +181,20 @@ async fn phases(
         measured.fail(Failure { phase: Phase::Attest, kind: FailureKind::Attestation, reason });
     }
     if measured.failure.is_none() {
-        unattested(units, &closed, measured);
+        unattested(units, measured);
     }
     Ok(())
+}
+
+/// Whether each service's container runs the image that was made ready for it.
+fn images(services: &[Service<'_>], names: &Names<'_>) -> Vec<Attested> {
+    let standing = names.standing();
+    let row = |service: &Service<'_>| {
+        let (_, standing) = standing.iter().find(|(name, _)| *name == service.spec.name)?;
+        let (unit, asked, found) = (service.spec.name.clone(), service.image?.digest.clone(), standing.image.clone());
+        Some(Attested { unit, setting: "image".to_owned(), asked, found, source: "engine".to_owned() })
+    };
+    services.iter().filter_map(row).collect()
 }
 
 /// The storage driver of each container of a private engine, as the engine tells it after the window.
@@ -221,8 +236,12 @@ async fn beside(shared: &Shared<'_>, around: &Around<'_>, unit: &Unit<'_>, spec:
 
 /// What was asked and never seen. A container's group may come and go between two looks: the row says so. A host process's group
 /// is ours and still there: what cannot be read of it is not in force.
-fn unattested(units: &[Unit<'_>], closed: &Closed, measured: &mut Measured) {
-    for row in closed.units.iter().flat_map(|unit| &unit.attested).filter(|row| row.found.is_none()) {
+///
+/// The way of packets is no setting: where it cannot be told the row says so, and that is all.
+fn unattested(units: &[Unit<'_>], measured: &mut Measured) {
+    let unseen: Vec<Attested> =
+        measured.attested.iter().filter(|row| row.found.is_none() && !row.setting.starts_with("path ")).cloned().collect();
+    for row in unseen {
         let ours = units.iter().any(|unit| unit.workload.name == row.unit && unit.workload.unit.place == Place::Host);
         let what = format!("`{}`: asked for {} = {}, and nothing could be read ({})", row.unit, row.setting, row.asked, row.source);
         if ours {
@@ -274,7 +293,7 @@ async fn keep_words(shared: &Shared<'_>, services: &[Service<'_>], measured: &mu
 }
 
 /// Removes every unit, or with `--keep` all but ended containers: nothing may run beside the next trial, and what a host process
-/// left behind runs on in its control group. Then what they stood in, unless a container is kept: it holds its volumes. All are
+/// left behind runs on in its control group. Then what they stood in, but for the volumes of a container that is kept. All are
 /// tried, the first failure is told.
 async fn teardown(
     shared: &Shared<'_>,
@@ -284,15 +303,23 @@ async fn teardown(
     units: &[Unit<'_>],
 ) -> Result<(), Failure> {
     let limit = shared.job.limits.teardown;
-    let stays = |unit: &&Unit<'_>| shared.job.keep && unit.ended.is_some() && unit.workload.unit.place == Place::Container;
+    // A private engine takes its containers along in any case.
+    let keep = shared.job.keep && around.stage.namespace().is_none();
+    let stays = |unit: &&Unit<'_>| keep && unit.ended.is_some() && unit.workload.unit.place == Place::Container;
     let measured = units.iter().filter(|unit| !stays(unit)).filter_map(|unit| Some((unit.engine, unit.created.as_ref()?)));
     let serving = services.iter().filter_map(|service| Some((service.engine, service.created.get()?)));
     let removals = measured.chain(serving).map(|(engine, created)| limited(Phase::Teardown, limit, engine.remove(created)));
     let mut removed: Result<(), Failure> = join_all(removals).await.into_iter().collect();
     let kept = units.iter().any(|unit| stays(&unit));
-    for (place, furniture) in furniture.iter().filter(|(place, _)| !kept || *place == Place::Host) {
+    for (place, furniture) in furniture {
         let name = around.names.of("");
-        let clear = around.stage.engine(*place).clear(&name, *furniture);
+        // An ended container holds its volumes, and its networks no more: the next trial may need the same subnet.
+        let holds = kept && *place == Place::Container;
+        let furniture = Furniture { volumes: if holds { &[] } else { furniture.volumes }, ..*furniture };
+        if furniture.networks.is_empty() && furniture.volumes.is_empty() {
+            continue;
+        }
+        let clear = around.stage.engine(*place).clear(&name, furniture);
         removed = removed.and(limited(Phase::Teardown, limit, clear).await);
     }
     removed

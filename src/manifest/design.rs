@@ -23,6 +23,14 @@ pub(super) fn design(root: &Tree, found: &mut Vec<Diagnostic>) -> Design {
             _ => {}
         }
     }
+    let starts = fields(root, "design").iter().find(|(key, _)| &*key.name == "engine_starts");
+    if let (Some(asked), Some((key, tree))) = (design.engine_starts, starts)
+        && asked > design.blocks
+    {
+        let message =
+            format!("`engine_starts` is {asked}, and there are {} blocks: an engine is started once per block at most", design.blocks);
+        found.push(Diagnostic::error(point(tree, key), message).help("raise `blocks`, or leave `engine_starts` out"));
+    }
     design
 }
 

@@ -53,7 +53,11 @@ impl PrivateSpec {
             label.push_str(binary);
         }
         for (key, value) in &self.daemon {
-            label.push_str(&format!(", {key}={value}"));
+            // Texts may hold what nobody should read, such as the password of a proxy.
+            match value {
+                Json::Bool(_) | Json::Number(_) => label.push_str(&format!(", {key}={value}")),
+                _ => label.push_str(&format!(", {key}=...")),
+            }
         }
         label
     }
@@ -134,3 +138,25 @@ pub const OWN_ADDRESS: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 pub const OWN_PREFIX: u8 = 24;
 /// The network of [`OWN_ADDRESS`].
 pub const OWN_SUBNET: &str = "198.18.0.0/24";
+
+/// Keys of daemon.json that a private daemon gets by a flag, or must not have; the second word is what to use instead.
+pub const TAKEN_KEYS: &[(&str, &str)] = &[
+    ("bridge", "a private daemon has the usual bridge in a network namespace of its own"),
+    ("bip", "the address of its bridge does not matter to anyone outside of its namespace"),
+    ("cgroup-parent", "shakedown places it"),
+    ("containerd", "it starts its own"),
+    ("data-root", "use `backing`"),
+    ("exec-root", "shakedown places it"),
+    ("graph", "use `backing`"),
+    ("host", "shakedown places its socket"),
+    ("hosts", "shakedown places its socket"),
+    ("iptables", "use `iptables` of the engine itself"),
+    ("pidfile", "shakedown places it"),
+    ("storage-driver", "use `storage_driver`"),
+    ("userland-proxy", "use `userland_proxy`"),
+    ("init", "every container says itself whether it has one: use `init` of the unit"),
+    ("log-driver", "every container keeps its output as json-file, so that all of it can be read"),
+    ("log-opts", "every container keeps its output as json-file, so that all of it can be read"),
+    ("registry-mirrors", "nothing leads out of its network namespace: images come from your own daemon"),
+    ("insecure-registries", "nothing leads out of its network namespace: images come from your own daemon"),
+];

@@ -34,7 +34,11 @@ pub fn redacted(mut spec: TrialSpec, names: &Map<String, Json>) -> TrialSpec {
             secrets.arguments(command);
         }
     }
+    let daemon = spec.engine.private.iter_mut().flat_map(|private| &mut private.daemon);
+    let mut daemon: Vec<(&String, &mut Json)> = daemon.collect();
+    daemon.iter().for_each(|(key, value)| secrets.learn(value, is_secret(key)));
     if secrets.sorted() {
+        daemon.iter_mut().for_each(|(key, value)| secrets.var(value, is_secret(key)));
         spec.engine.host.iter_mut().for_each(|host| secrets.mask(host));
         spec.workloads.iter_mut().flat_map(WorkloadSpec::texts_mut).for_each(|text| secrets.mask(text));
         spec.services.iter_mut().flat_map(ServiceSpec::texts_mut).for_each(|text| secrets.mask(text));

@@ -5,7 +5,7 @@ use super::RunRecord;
 use crate::model::event::TrialRow;
 use crate::model::facts::{EngineFacts, HostFacts, engine_differences};
 use crate::model::plan::SavedVariant;
-use crate::model::spec::{EngineSpec, ImageSpec, Place, TrialSpec, WorkloadSpec};
+use crate::model::spec::{EngineSpec, ImageSpec, Place, TrialSpec, UnitSpec};
 use std::collections::HashMap;
 
 /// What the trials that count were measured with.
@@ -97,10 +97,10 @@ fn images(run: &RunRecord) -> Vec<Vec<Ran<'_>>> {
 }
 
 fn images_of<'r>(spec: &'r TrialSpec, row: &'r TrialRow) -> Vec<Ran<'r>> {
-    let workloads = spec.workloads.iter().filter(|workload| workload.unit.place == Place::Container);
-    let image = |workload: &'r WorkloadSpec| {
-        let attested = row.attested.iter().find(|attested| attested.setting == "image" && attested.unit == workload.name)?;
-        Some((&spec.engine, workload.unit.image.as_ref()?, attested.asked.as_str()))
+    let containers = spec.units().filter(|(_, unit)| unit.place == Place::Container);
+    let image = |(name, unit): (&str, &'r UnitSpec)| {
+        let attested = row.attested.iter().find(|attested| attested.setting == "image" && attested.unit == name)?;
+        Some((&spec.engine, unit.image.as_ref()?, attested.asked.as_str()))
     };
-    workloads.filter_map(image).collect()
+    containers.filter_map(image).collect()
 }

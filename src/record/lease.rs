@@ -6,7 +6,7 @@
 use super::{RecordError, io};
 use fs_err as fs;
 use std::hash::{Hash, Hasher};
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -162,8 +162,10 @@ fn alive_in(folder: &Path, gated: bool) -> Vec<String> {
 /// Locks the gate of a folder that exists, when nobody else has it.
 fn try_gate(folder: &Path) -> Result<std::fs::File, std::fs::TryLockError> {
     let path = folder.join(GATE);
-    let file = std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(&path);
-    let file = file.or_else(|_| std::fs::File::open(&path)).map_err(std::fs::TryLockError::Error)?;
+    // In another user's folder nothing is made.
+    let ours = std::fs::symlink_metadata(folder).is_ok_and(|found| found.uid() == rustix::process::geteuid().as_raw());
+    let file = if ours { unfollowed().create(true).write(true).open(&path) } else { unfollowed().read(true).open(&path) };
+    let file = file.map_err(std::fs::TryLockError::Error)?;
     file.try_lock()?;
     Ok(file)
 }
@@ -179,11 +181,27 @@ fn gate(folder: &Path) -> Result<std::fs::File, RecordError> {
 
 /// Makes a folder of locks. Readable by others: they must see that we are alive.
 pub(super) fn make(folder: &Path) -> Result<(), RecordError> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(io(format!("make {}", folder.display())))
+    let make = || format!("make {}", folder.display());
+    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(folder).map_err(io(make()))?;
+    // Its parent is everybody's: who made it first could lead our files elsewhere.
+    let found = std::fs::symlink_metadata(folder).map_err(io(make()))?;
+    let ours = found.is_dir() && found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0;
+    if ours {
+        return Ok(());
+    }
+    let why = "it is not a folder that only this user may write to: look who made it, and remove it";
+    Err(io(make())(std::io::Error::other(why)))
 }
 
 pub(super) fn open_lock(path: &Path) -> Result<std::fs::File, RecordError> {
-    std::fs::OpenOptions::new().create(true).truncate(false).write(true).open(path).map_err(io(format!("open {}", path.display())))
+    unfollowed().create(true).write(true).open(path).map_err(io(format!("open {}", path.display())))
+}
+
+/// For files that are no links.
+fn unfollowed() -> std::fs::OpenOptions {
+    let mut options = std::fs::OpenOptions::new();
+    options.truncate(false).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits().cast_signed());
+    options
 }
 
 /// One id for one folder, however it is spelled and whether it is there yet or not.
@@ -216,7 +234,6 @@ pub(super) fn folder() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::MetadataExt;
 
     fn alive(folder: &Path) -> Alive {
         Alive::try_list_in(&[folder.to_owned()]).expect("the gate is free")

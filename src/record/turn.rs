@@ -55,14 +55,6 @@ impl Turn {
     }
 
     fn try_take(own: &Path, folders: &[PathBuf], experiment: &str) -> Result<Self, RecordError> {
-        for other in folders.iter().filter(|folder| *folder != own) {
-            // Another user's file may only be read; that is enough to ask for its lock.
-            if let Ok(mut file) = File::open(other.join(FILE))
-                && matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
-            {
-                return Err(RecordError::HostBusy { owner: owner(&mut file) });
-            }
-        }
         make(own)?;
         let path = own.join(FILE);
         let mut file = open_lock(&path)?;
@@ -72,6 +64,15 @@ impl Turn {
                 return Err(RecordError::HostBusy { owner: File::open(&path).map_or_else(|_| String::new(), |mut file| owner(&mut file)) });
             }
             Err(std::fs::TryLockError::Error(error)) => return Err(io(format!("lock {}", path.display()))(error)),
+        }
+        // Only now: of two who begin at once at least one sees the other.
+        for other in folders.iter().filter(|folder| *folder != own) {
+            // Another user's file may only be read; that is enough to ask for its lock.
+            if let Ok(mut file) = File::open(other.join(FILE))
+                && matches!(file.try_lock_shared(), Err(std::fs::TryLockError::WouldBlock))
+            {
+                return Err(RecordError::HostBusy { owner: owner(&mut file) });
+            }
         }
         let since = jiff::Timestamp::now();
         let says = format!("`{experiment}` (process {}, since {since:.0})\n", std::process::id());

@@ -157,3 +157,19 @@ design: {blocks: 3, engine_starts: 1, seed: 1}
     assert_eq!(calls[first + 1], "sweep", "{calls:#?}");
     bench.nothing_is_left("mixed");
 }
+
+/// What comes first on an engine may need the host less than what follows.
+#[tokio::test]
+async fn an_engine_that_starts_with_a_container_alone_serves_host_processes_too() {
+    let text = "
+matrix: {where: {inside: {workload: {image: x}}, outside: {workload: {on: host}}}}
+engine: {userland_proxy: false}
+workload: {command: 'work {{ where }}'}
+design: {blocks: 4, engine_starts: 4}
+";
+    let bench = Bench::new(text, "[]");
+    assert_eq!(bench.run().await.expect("run"), Ended { failed: 0, interrupted: false }, "{:#?}", bench.rows());
+    let primers: Vec<String> = bench.rows().into_iter().filter(|row| row.is_primer()).map(|row| row.variant).collect();
+    assert!(primers.iter().any(|variant| variant.starts_with("where=inside")), "{primers:?}");
+    bench.nothing_is_left("both");
+}

@@ -285,13 +285,13 @@ async fn cancelled_while_services_rise_or_fall_a_trial_is_no_row_unless_it_was_m
 }
 
 #[tokio::test]
-async fn with_keep_services_go_and_what_an_ended_container_stands_in_stays() {
+async fn with_keep_services_and_networks_go_and_the_volumes_of_an_ended_container_stay() {
     let mut bench = Bench::new(SERVED, &script(""));
     bench.job.keep = true;
     crate::alive::hold(&bench.job.run);
     assert_eq!(bench.run().await.expect("run").failed, 0);
     let run = &bench.job.run;
-    let kept = |trial: &str| [format!("shakedown-{run}-{trial}-net-front"), format!("shakedown-{run}-{trial}-vol-data")];
+    let kept = |trial: &str| [format!("shakedown-{run}-{trial}-vol-data")];
     let expected: Vec<String> =
         ["b1p1/workload", "b1p2/workload"].map(str::to_owned).into_iter().chain(kept("b1p1")).chain(kept("b1p2")).collect();
     assert_eq!(bench.fake.live(), expected);

@@ -119,6 +119,10 @@ fn parts_that_do_not_fit_are_told_before_anything_runs() {
         ("services: {web: {image: x, command: 'a ${db.pi}'}, db: {image: x}}", "`db` has no `pi` / did you mean `ip`?"),
         ("services: {web: {image: x, ready: {http: 'https://x'}}}", "does not begin with `http://`"),
         ("services: {web: {image: x, ready: {tcp: 'x:1'}, healthcheck: {test: x}}}", "keep one of them"),
+        ("services: {web: {image: x, ready: {log: up, successes: 2}}}", "`successes` has no meaning with `log`"),
+        ("design: {blocks: 2, engine_starts: 3}", "an engine is started once per block at most"),
+        ("engine: {binary: ../dockerd}", "`../dockerd` is not an absolute path"),
+        ("engine: {daemon: {log-driver: local}}", "`daemon.log-driver` cannot be given"),
         ("services: {workload: {image: x}}", "a service cannot be named `workload`"),
         ("services: {web: {image: x, ready: {log: 'a('}}}", "`log`: `a(` is no regular expression"),
         ("services: {web: {image: x, ready: {log: 'a*'}}}", "also matches the empty text"),
@@ -168,7 +172,7 @@ fn parts_that_do_not_fit_are_told_before_anything_runs() {
             "its network ends with it",
         ),
         ("engine: {host: 'unix:///x', storage_driver: vfs}", "keep one of them"),
-        ("engine: {daemon: {data-root: /x}}", "`daemon.data-root` is set by the tool itself"),
+        ("engine: {daemon: {data-root: /x}}", "`daemon.data-root` cannot be given: use `backing`"),
         ("engine: {backing: zfs}", "`backing` must be one of `ext4`, `xfs`, `btrfs`, `tmpfs`"),
     ];
     for (text, expected) in table {

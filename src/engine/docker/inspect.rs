@@ -19,7 +19,7 @@ pub(super) async fn inspect(docker: &Docker, unit: &Created) -> Result<Standing,
     let (id, leaf) = (unit.id.clone(), unit.leaf.clone());
     let pid = tokio::task::spawn_blocking(move || pid_here(told?, &id, &leaf));
     let pid = pid.await.map_err(|error| EngineError::Call { operation: "look for a process".into(), reason: error.to_string() })?;
-    Ok(Standing { addresses, ports: ports(&found), pid, settings: settings(&found) })
+    Ok(Standing { addresses, ports: ports(&found), pid, image: found.image.clone(), settings: settings(&found) })
 }
 
 async fn look(docker: &Docker, id: &str) -> Result<ContainerInspectResponse, EngineError> {

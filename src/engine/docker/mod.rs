@@ -32,13 +32,14 @@ pub use endpoint::{Address, Endpoint, EndpointError, Env, Reader, resolve};
 pub use support::unsupported_anywhere as unsupported;
 
 use super::{
-    Boxed, Created, Engine, EngineError, Executed, Exit, Furniture, Image, LABEL_EXPERIMENT, LABEL_RUN, LABEL_TRIAL, Output, Standing,
-    UnitName,
+    Boxed, Created, Engine, EngineError, Executed, Exit, Furniture, Image, LABEL_EXPERIMENT, LABEL_HOST, LABEL_RUN, LABEL_TRIAL, Output,
+    Standing, UnitName,
 };
 use crate::model::facts::EngineFacts;
 use crate::model::spec::{ImageSpec, UnitSpec};
 use connect::Abilities;
 use lifecycle::Units;
+use sha2::Digest;
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -163,9 +164,19 @@ impl Engine for Docker {
     }
 }
 
+/// What tells this host from others that use the same daemon: its machine id and its name, which a container has of its own.
+fn this_host() -> &'static String {
+    static HOST: std::sync::LazyLock<String> = std::sync::LazyLock::new(|| {
+        let read = |path| std::fs::read_to_string(path).unwrap_or_default();
+        let whole = format!("{}\n{}", read("/etc/machine-id").trim(), read("/proc/sys/kernel/hostname").trim());
+        build::short_hex(&sha2::Sha256::digest(whole))
+    });
+    &HOST
+}
+
 /// The labels of everything that is made for a trial.
 fn labels(name: &UnitName) -> HashMap<String, String> {
-    [(LABEL_RUN, &name.run), (LABEL_EXPERIMENT, &name.experiment), (LABEL_TRIAL, &name.trial)]
+    [(LABEL_RUN, &name.run), (LABEL_EXPERIMENT, &name.experiment), (LABEL_TRIAL, &name.trial), (LABEL_HOST, this_host())]
         .map(|(label, value)| (label.to_owned(), value.clone()))
         .into()
 }

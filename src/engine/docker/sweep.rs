@@ -1,8 +1,8 @@
 //! What dead runs left on the daemon: found by label, removed, told.
 
-use super::failed;
 use super::removal::{remove_container, remove_network, remove_volume};
-use crate::engine::{EngineError, LABEL_RUN};
+use super::{failed, this_host};
+use crate::engine::{EngineError, LABEL_HOST, LABEL_RUN};
 use bollard::query_parameters::{ListContainersOptionsBuilder, ListNetworksOptionsBuilder, ListVolumesOptionsBuilder};
 use std::collections::HashMap;
 
@@ -51,9 +51,12 @@ pub(super) async fn sweep(client: &bollard::Docker, alive: &[String]) -> Result<
 
 /// The run of these labels when it is ours and not alive. The label is checked here again: a daemon that ignores the filter
 /// must not make us remove what belongs to others.
+///
+/// Of runs on other hosts nobody here knows whether they are alive. What bears no host is of a version that had one host only.
 fn dead<'a>(labels: Option<&'a HashMap<String, String>>, alive: &[String]) -> Option<&'a str> {
     let run = labels?.get(LABEL_RUN)?;
-    (!alive.contains(run)).then_some(run)
+    let here = labels?.get(LABEL_HOST).is_none_or(|host| host == this_host());
+    (here && !alive.contains(run)).then_some(run)
 }
 
 #[cfg(test)]
@@ -68,5 +71,9 @@ mod tests {
         assert_eq!(dead(labels(LABEL_RUN, "now").as_ref(), &alive), None);
         assert_eq!(dead(labels("other", "old").as_ref(), &alive), None);
         assert_eq!(dead(None, &alive), None);
+        let of_host =
+            |host: &str| Some(HashMap::from([(LABEL_RUN.to_owned(), "old".to_owned()), (LABEL_HOST.to_owned(), host.to_owned())]));
+        assert_eq!(dead(of_host(this_host()).as_ref(), &alive), Some("old"));
+        assert_eq!(dead(of_host("another").as_ref(), &alive), None);
     }
 }

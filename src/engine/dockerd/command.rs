@@ -37,7 +37,7 @@ pub fn command(spec: &PrivateSpec, place: &Place, dockerd: &Path, init: &Path) -
 
 fn script(spec: &PrivateSpec, place: &Place) -> String {
     let mount = mount(spec, place);
-    // An empty /run/containerd hides a containerd of the host, which the daemon would use instead of one of its own, and takes the
+    // An empty /etc/docker takes the key that older daemons write there. An empty /run/containerd hides a containerd of the host, which the daemon would use instead of one of its own, and takes the
     // sockets that its own puts there wherever its folder is.
     format!(
         "set -e\n\
@@ -51,6 +51,7 @@ fn script(spec: &PrivateSpec, place: &Place) -> String {
          EOF\n\
          mkdir -p /run/containerd\n\
          mount -t tmpfs tmpfs /run/containerd\n\
+         [ ! -d /etc/docker ] || mount -t tmpfs tmpfs /etc/docker\n\
          {mount}\n\
          exec \"$0\" \"$@\"\n"
     )

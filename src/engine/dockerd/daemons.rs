@@ -20,6 +20,7 @@ pub type Loaded = Vec<(ImageSpec, PathBuf)>;
 #[derive(Debug)]
 pub struct Daemons {
     elsewhere: Option<String>,
+    trusting: bool,
     native: OnceLock<Arc<NativeEngine>>,
     slots: Mutex<BTreeSet<u32>>,
     roots: Mutex<Roots>,
@@ -66,7 +67,18 @@ impl Daemons {
     /// command would use.
     #[must_use]
     pub fn new(elsewhere: Option<String>) -> Arc<Self> {
-        Arc::new(Self { elsewhere, native: OnceLock::new(), slots: Mutex::default(), roots: Mutex::default() })
+        Arc::new(Self { elsewhere, trusting: true, native: OnceLock::new(), slots: Mutex::default(), roots: Mutex::default() })
+    }
+
+    /// The same, for daemons that are never started: no program that a manifest names is asked for its version either.
+    #[must_use]
+    pub fn to_look_at() -> Arc<Self> {
+        Arc::new(Self { elsewhere: None, trusting: false, native: OnceLock::new(), slots: Mutex::default(), roots: Mutex::default() })
+    }
+
+    /// Whether programs that a manifest names may be executed.
+    pub(super) fn trusting(&self) -> bool {
+        self.trusting
     }
 
     pub(super) fn elsewhere(&self) -> Option<&str> {

@@ -250,7 +250,7 @@ mod tests {
         (asked.binary, asked.iptables) = (Some("/does/not/exist".into()), false);
         asked.daemon.insert("hosts".into(), json!([]));
         let found = poor.impossible(&asked);
-        for expected in ["`daemon: hosts`", "/does/not/exist", "needs root", "util-linux", "iproute2", "available here: overlay2 (ext4)"] {
+        for expected in ["`daemon.hosts`", "/does/not/exist", "needs root", "util-linux", "iproute2", "available here: overlay2 (ext4)"] {
             assert!(found.iter().any(|reason| reason.contains(expected)), "{expected}: {found:?}");
         }
         assert!(!found.iter().any(|reason| reason.contains("iptables")), "{found:?}");

@@ -59,11 +59,17 @@ impl Private {
     }
 
     fn version(&self) -> &str {
-        self.version.get_or_init(|| tools::dockerd(&self.spec).ok().and_then(|path| tools::dockerd_version(&path)).unwrap_or_default())
+        let asked = || {
+            let may_ask = self.spec.binary.is_none() || self.daemons.trusting();
+            tools::dockerd(&self.spec).ok().filter(|_| may_ask).and_then(|path| tools::dockerd_version(&path))
+        };
+        self.version.get_or_init(|| asked().unwrap_or_default())
     }
 
     fn runtime(&self) -> &str {
-        self.runtime.get_or_init(|| tools::runtime(&self.spec))
+        let named = ["default-runtime", "runtimes"].iter().any(|key| self.spec.daemon.contains_key(*key));
+        let unknown = named && !self.daemons.trusting();
+        self.runtime.get_or_init(|| if unknown { String::new() } else { tools::runtime(&self.spec) })
     }
 
     fn current(&self) -> Option<Arc<Up>> {
@@ -300,15 +306,15 @@ mod tests {
     #[tokio::test]
     async fn what_is_down_is_told_and_leaves_nothing_to_remove() {
         let mut spec = spec("vfs", "tmpfs");
-        spec.daemon.insert("registry-mirrors".into(), serde_json::json!(["https://x"]));
+        spec.daemon.insert("http-proxy".into(), serde_json::json!("http://u:p@x"));
         let private = Private::new(spec, Daemons::new(None));
         let unit = Created { id: "x".into(), cgroup: "shakedown/none/x".into(), leaf: String::new() };
         let error = private.start(&unit).await.expect_err("down").to_string();
-        assert_eq!(error, "start a unit: the private daemon (vfs on tmpfs, registry-mirrors=[\"https://x\"]) is not up");
+        assert_eq!(error, "start a unit: the private daemon (vfs on tmpfs, http-proxy=...) is not up");
         private.remove(&unit).await.expect("nothing there");
         private.down().await.expect("down already");
         let facts = private.facts().await.expect("facts");
-        assert_eq!((facts.kind.as_str(), facts.endpoint.as_str()), ("docker", "private: vfs on tmpfs, registry-mirrors=[\"https:x\"]"));
+        assert_eq!((facts.kind.as_str(), facts.endpoint.as_str()), ("docker", "private: vfs on tmpfs, http-proxy=..."));
         assert_eq!((private.namespace().is_none(), private.own_group()), (true, None));
     }
 }

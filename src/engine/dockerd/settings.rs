@@ -1,30 +1,13 @@
 //! What a private daemon is told: its daemon.json and its flags.
 
 use super::place::Place;
-use crate::model::private::PrivateSpec;
+use crate::model::private::{PrivateSpec, TAKEN_KEYS};
 use serde_json::{Map, Value as Json, json};
-
-/// Keys of daemon.json that a private daemon gets by a flag, or must not have; the second word is what to use instead.
-const TAKEN: &[(&str, &str)] = &[
-    ("bridge", "a private daemon has the usual bridge in a network namespace of its own"),
-    ("bip", "the address of its bridge does not matter to anyone outside of its namespace"),
-    ("cgroup-parent", "shakedown places it"),
-    ("containerd", "it starts its own"),
-    ("data-root", "use `backing`"),
-    ("exec-root", "shakedown places it"),
-    ("graph", "use `backing`"),
-    ("host", "shakedown places its socket"),
-    ("hosts", "shakedown places its socket"),
-    ("iptables", "use `iptables` of the engine itself"),
-    ("pidfile", "shakedown places it"),
-    ("storage-driver", "use `storage_driver`"),
-    ("userland-proxy", "use `userland_proxy`"),
-];
 
 /// The keys of `daemon` that cannot be given, each with what to do.
 pub fn refused(spec: &PrivateSpec) -> Vec<String> {
-    let taken = TAKEN.iter().filter(|(key, _)| spec.daemon.contains_key(*key));
-    let mut found: Vec<String> = taken.map(|(key, instead)| format!("`daemon: {key}` cannot be given: {instead}")).collect();
+    let taken = TAKEN_KEYS.iter().filter(|(key, _)| spec.daemon.contains_key(*key));
+    let mut found: Vec<String> = taken.map(|(key, instead)| format!("`daemon.{key}` cannot be given: {instead}")).collect();
     if let Some(options) = spec.daemon.get("exec-opts") {
         let texts: Option<Vec<&str>> = options.as_array().and_then(|options| options.iter().map(Json::as_str).collect());
         match texts {
@@ -71,11 +54,11 @@ mod tests {
 
     #[test]
     fn keys_that_are_given_otherwise_are_named() {
-        for (key, _) in TAKEN {
+        for (key, _) in TAKEN_KEYS {
             let mut spec = spec("overlay2", "ext4");
             spec.daemon.insert((*key).to_owned(), json!("x"));
             let found = refused(&spec);
-            assert!(found.len() == 1 && found[0].contains(&format!("`daemon: {key}`")), "{found:?}");
+            assert!(found.len() == 1 && found[0].contains(&format!("`daemon.{key}`")), "{found:?}");
         }
         let mut options = spec("overlay2", "ext4");
         options.daemon.insert("exec-opts".into(), json!(["native.cgroupdriver=systemd"]));
@@ -96,7 +79,7 @@ mod tests {
         let flags = flags(&with, &Place { run: "r".into(), slot: 3 });
         for flag in &flags {
             let key = flag.trim_start_matches("--").split('=').next().expect("name");
-            let taken = TAKEN.iter().any(|(taken, _)| *taken == key);
+            let taken = TAKEN_KEYS.iter().any(|(taken, _)| *taken == key);
             assert!(taken || key == "config-file", "{flag}");
         }
         for expected in

@@ -138,7 +138,7 @@ impl Engine for FakeEngine {
             if let Some(reason) = rule.clear_error {
                 return Err(failed("clear", &name.trial, &reason));
             }
-            self.state().stock.remove(name);
+            self.state().stock.remove(name, furniture);
             Ok(())
         })
     }
@@ -188,7 +188,7 @@ impl Engine for FakeEngine {
         })
     }
 
-    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, _image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
+    fn create<'a>(&'a self, name: &'a UnitName, spec: &'a UnitSpec, image: Option<&'a Image>) -> Boxed<'a, Result<Created, EngineError>> {
         Box::pin(async move {
             let id = format!("{}/{}", name.trial, name.unit);
             let words: Vec<&str> = spec.entrypoint.iter().flatten().chain(&spec.command).map(String::as_str).collect();
@@ -210,6 +210,7 @@ impl Engine for FakeEngine {
             }
             state.made = state.made.saturating_add(1);
             let standing = stack::standing(spec, &rule.standing, state.made);
+            let standing = Standing { image: image.map(|image| image.digest.clone()), ..standing };
             let program = words.first().copied().unwrap_or_default().to_owned();
             let unit = Unit { run: name.run.clone(), program, rule, standing, started_ns: None, removed: Arc::default() };
             state.units.insert(id.clone(), unit);
@@ -260,7 +261,8 @@ impl Engine for FakeEngine {
             let known = self.state().unit("exit", unit)?.clone();
             let (started_ns, finished_ns) = known.stamps(unit)?;
             let wait = &known.rule.wait;
-            Ok(Exit { code: wait.exit, signal: None, oom: wait.oom, image: None, started_ns, finished_ns, time_of_day: false })
+            let image = known.standing.image.clone();
+            Ok(Exit { code: wait.exit, signal: None, oom: wait.oom, image, started_ns, finished_ns, time_of_day: false })
         })
     }
 

@@ -11,37 +11,28 @@ use std::net::{IpAddr, Ipv4Addr};
 /// The first port that is chosen where none is asked for.
 const FIRST_PORT: u16 = 49_152;
 
-/// Networks and volumes that are there, by the engine's name.
+/// The runs of the networks and volumes that are there, by the engine's name.
 #[derive(Debug, Default)]
-pub(super) struct Stock(BTreeMap<String, Piece>);
-
-#[derive(Debug)]
-struct Piece {
-    run: String,
-    /// None of what is kept for the run.
-    trial: Option<String>,
-}
+pub(super) struct Stock(BTreeMap<String, String>);
 
 impl Stock {
     /// Makes what is asked for; what is kept and there stays.
     pub(super) fn make(&mut self, name: &UnitName, furniture: Furniture<'_>) {
-        let (run, trial) = (&name.run, Some(name.trial.clone()));
-        let networks = furniture.networks.iter().map(|network| (name.network(&network.name), trial.clone()));
-        let volumes = furniture.volumes.iter();
-        let volumes = volumes.map(|volume| (name.volume(&volume.name, volume.keep), trial.clone().filter(|_| !volume.keep)));
-        for (engine_name, trial) in networks.chain(volumes) {
-            self.0.entry(engine_name).or_insert_with(|| Piece { run: run.clone(), trial });
-        }
+        let networks = furniture.networks.iter().map(|network| name.network(&network.name));
+        let volumes = furniture.volumes.iter().map(|volume| name.volume(&volume.name, volume.keep));
+        self.0.extend(networks.chain(volumes).map(|engine_name| (engine_name, name.run.clone())));
     }
 
-    /// Removes what belongs to the trial.
-    pub(super) fn remove(&mut self, name: &UnitName) {
-        self.0.retain(|_, piece| piece.run != name.run || piece.trial.as_ref() != Some(&name.trial));
+    /// Removes what is the trial's own of these.
+    pub(super) fn remove(&mut self, name: &UnitName, furniture: Furniture<'_>) {
+        furniture.networks.iter().for_each(|network| drop(self.0.remove(&name.network(&network.name))));
+        let passing = furniture.volumes.iter().filter(|volume| !volume.keep);
+        passing.for_each(|volume| drop(self.0.remove(&name.volume(&volume.name, false))));
     }
 
     /// Removes what belongs to no run of `alive`, and tells it.
     pub(super) fn sweep(&mut self, alive: &[String]) -> Vec<String> {
-        self.0.extract_if(.., |_, piece| !alive.contains(&piece.run)).map(|(engine_name, _)| engine_name).collect()
+        self.0.extract_if(.., |_, run| !alive.contains(run)).map(|(engine_name, _)| engine_name).collect()
     }
 
     /// The names of everything that is there.
@@ -100,6 +91,7 @@ pub(super) fn standing(spec: &UnitSpec, seen: &Seen, number: u8) -> Standing {
         addresses: seen.addresses.clone().unwrap_or_else(|| vec![address]),
         ports: seen.ports.clone().unwrap_or_else(|| (0..).zip(&container.ports).map(chosen).collect()),
         pid: seen.pid,
+        image: None,
         settings: settings.into_iter().collect(),
     }
 }

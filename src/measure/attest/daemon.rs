@@ -15,10 +15,10 @@ pub fn processes(pid: u32) -> Vec<u32> {
     family(pid, &processes::all().into_iter().filter_map(Process::read).collect::<Vec<_>>())
 }
 
-/// Whether a process is a dockerd.
+/// Whether a process runs a program of this name, such as `dockerd`.
 #[must_use]
-pub fn is_dockerd(pid: u32) -> bool {
-    Process::read(pid).is_some_and(|process| process.is("dockerd"))
+pub fn runs(pid: u32, program: &str) -> bool {
+    Process::read(pid).is_some_and(|process| process.is(program))
 }
 
 /// The data root that a dockerd was told on its command line; none when it was not told one there.

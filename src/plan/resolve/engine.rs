@@ -1,7 +1,7 @@
 //! The engine of a trial: a daemon that runs anyway, or how a private one is set.
 
 use super::Problems;
-use crate::model::private::{BACKING_BYTES, Backing, Filesystem, PrivateSpec, STORAGE_DRIVER};
+use crate::model::private::{BACKING_BYTES, Backing, Filesystem, PrivateSpec, STORAGE_DRIVER, TAKEN_KEYS};
 use crate::model::spec::EngineSpec;
 use crate::model::tree::{Node, Tree};
 use crate::plan::bind::tree_to_json;
@@ -31,7 +31,10 @@ fn private(tree: &Tree, problems: &mut Problems) -> PrivateSpec {
         storage_driver,
         userland_proxy: problems.some_bool(tree, "userland_proxy").unwrap_or(true),
         iptables: problems.some_bool(tree, "iptables").unwrap_or(true),
-        binary: problems.some_text(tree, "binary"),
+        binary: problems.read(tree, "binary", |path| match path.starts_with('/') {
+            true => Ok(path.to_owned()),
+            false => Err(format!("`{path}` is not an absolute path: it is a program of the host, not of the manifest's folder")),
+        }),
         daemon: daemon(tree, problems),
     }
 }
@@ -56,17 +59,8 @@ fn backing(tree: &Tree, storage_driver: &str, problems: &mut Problems) -> Backin
 fn daemon(tree: &Tree, problems: &mut Problems) -> BTreeMap<String, serde_json::Value> {
     let mut keys = BTreeMap::new();
     for (key, value) in tree.get("daemon").map(Tree::entries).unwrap_or_default() {
-        let own = match &*key.name {
-            "storage-driver" => Some("`engine.storage_driver`"),
-            "userland-proxy" => Some("`engine.userland_proxy`"),
-            "iptables" => Some("`engine.iptables`"),
-            "data-root" | "exec-root" | "pidfile" | "hosts" | "cgroup-parent" | "containerd" | "containerd-namespace" => {
-                Some("the tool itself")
-            }
-            _ => None,
-        };
-        match own {
-            Some(owner) => problems.error(value, format!("`daemon.{}` is set by {owner}", key.name)),
+        match TAKEN_KEYS.iter().find(|(taken, _)| *taken == &*key.name) {
+            Some((_, instead)) => problems.error(value, format!("`daemon.{}` cannot be given: {instead}", key.name)),
             None => drop(keys.insert(key.name.to_string(), tree_to_json(value))),
         }
     }

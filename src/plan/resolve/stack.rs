@@ -85,6 +85,9 @@ fn ready(tree: &Tree, context: &Context<'_>, problems: &mut Problems) -> Option<
         }
         (Some(ready), None) => {
             let probe = probe(ready, context, problems)?;
+            if let (Probe::Log(_), Some(successes)) = (&probe, ready.get("successes").filter(|value| !value.is_null())) {
+                problems.error(successes, "`successes` has no meaning with `log`: a line that was written stays");
+            }
             timed(ready, probe, (READY_INTERVAL, READY_SUCCESSES), problems)
         }
         (None, Some(check)) => {

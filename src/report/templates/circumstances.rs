@@ -155,6 +155,8 @@ fn engine_words(engine: &EngineFacts) -> String {
         ("cgroup driver", &engine.cgroup_driver),
     ];
     words.extend(named.iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| format!("{name} {value}")));
+    // The address of an existing daemon tells nothing that a reader could use; that of a private one is its setting.
+    words.extend(engine.endpoint.strip_prefix("private: ").map(|setting| format!("started as {setting}")));
     words.join(", ")
 }
 
