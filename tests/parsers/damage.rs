@@ -1,12 +1,14 @@
 //! Damaged outputs: no panic, and no number out of nothing.
 
 use super::{fixture, fixtures, parse};
-use shakedown::measure::parsers::{ToolOutput, run};
+use shakedown::measure::parsers::{PARSERS, ToolOutput, run};
 use shakedown::model::metric::{Observation, Parsed, Unit};
 use shakedown::model::spec::{Extraction, ParseSpec, Pick, Stream};
 
-/// Every parser, and the folder of its saved outputs.
-pub(super) const TOOLS: [&str; 6] = ["ab", "time", "dd", "sysbench", "wrk", "fio"];
+/// Every parser; the folder of its saved outputs has the same name.
+pub(super) fn tools() -> Vec<&'static str> {
+    PARSERS.iter().map(|parser| parser.info().name).collect()
+}
 
 /// Marsaglia's xorshift with 64 bits: small, and the same everywhere.
 struct Dice(u64);
@@ -136,13 +138,14 @@ fn supported(value: f64, numbers: &[f64]) -> bool {
 
 /// Gives `cases` damaged outputs to the parsers; each seed has others.
 fn no_number_out_of_nothing(seed: u64, cases: u64) {
-    let originals: Vec<Vec<u8>> = TOOLS.iter().flat_map(|folder| fixtures(folder).into_iter().map(|file| fixture(folder, &file))).collect();
+    let tools = tools();
+    let originals: Vec<Vec<u8>> = tools.iter().flat_map(|folder| fixtures(folder).into_iter().map(|file| fixture(folder, &file))).collect();
     let mut dice = Dice(seed);
     let mut seen = 0;
     for case in 0..cases {
         let text = damaged(&originals[dice.below(originals.len())], &mut dice);
         let numbers = numbers(&text);
-        let tool = TOOLS[dice.below(TOOLS.len())];
+        let tool = tools[dice.below(tools.len())];
         let found = if dice.below(2) == 0 { parse(tool, &text, b"", 0) } else { parse(tool, b"", &text, 0) };
         assert!(found.ok || !found.problems.is_empty(), "{case}: not ok, and no reason");
         for metric in &found.metrics {

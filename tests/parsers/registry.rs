@@ -1,6 +1,6 @@
 //! What holds for every parser.
 
-use super::damage::TOOLS;
+use super::damage::tools;
 use super::{fixture, fixtures, parse};
 use shakedown::measure::parsers::{PARSERS, check, dictionary, find, run};
 use shakedown::model::metric::{BUILTIN_METRICS, TRIAL_METRICS};
@@ -22,8 +22,8 @@ fn names_are_unique_and_do_not_hide_the_built_in_metrics() {
 
 #[test]
 fn whatever_a_parser_yields_stands_in_the_dictionary_with_its_unit() {
-    for tool in TOOLS {
-        for folder in TOOLS {
+    for tool in tools() {
+        for folder in tools() {
             for file in fixtures(folder) {
                 for found in parse(tool, &fixture(folder, &file), b"", 0).metrics {
                     let known = dictionary().into_iter().find(|(parser, metric)| *parser == tool && metric.name == found.name);
