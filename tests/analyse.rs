@@ -27,6 +27,7 @@ pub fn results(factor: &str, metric: &str, unit: Unit, better: Better, variants:
         rows: Vec::new(),
         metrics: vec![MetricColumn { name: metric.into(), unit, better: Some(better), primary: true, declared: true }],
         warnings: Vec::new(),
+        series: Vec::new(),
     };
     add_run(&mut results);
     for (text, values) in variants {
@@ -102,6 +103,8 @@ pub fn row(results: &Results, variant: usize, block: u32, metrics: &[(&str, f64)
             taints: Vec::new(),
             metrics: metrics.iter().map(|(name, value)| Observation { name: (*name).into(), value: *value, unit: unit(name) }).collect(),
             attested: Vec::new(),
+            readings: Vec::new(),
+            series: None,
             outputs: Vec::new(),
             problems: Vec::new(),
         },

@@ -56,6 +56,8 @@ fn row(plan: &SavedPlan, index: usize, wall: f64) -> TrialRow {
         taints: Vec::new(),
         metrics: vec![Observation::finite("wall", wall, Unit::SECOND).expect("finite")],
         attested: Vec::new(),
+        readings: Vec::new(),
+        series: None,
         outputs: Vec::new(),
         problems: Vec::new(),
     }

@@ -98,6 +98,8 @@ fn journal(folder: &RunFolder, plan: &SavedPlan) -> std::io::Result<()> {
                 taints: Vec::new(),
                 metrics: metrics.into_iter().filter_map(|(name, value, unit)| Observation::finite(name, value, unit)).collect(),
                 attested: Vec::new(),
+                readings: Vec::new(),
+                series: None,
                 outputs: Vec::new(),
                 problems: Vec::new(),
             })),

@@ -161,6 +161,8 @@ impl Schedule<'_, '_> {
             taints: measured.taints,
             metrics: if failed { Vec::new() } else { measured.metrics },
             attested: measured.attested,
+            readings: measured.readings,
+            series: None,
             outputs: Vec::new(),
             problems: measured.problems,
             failure: measured.failure,

@@ -9,6 +9,7 @@ use super::{Shared, collect};
 use crate::engine::{Created, Engine, EngineError, Exit, Furniture, Image, Output, UnitName};
 use crate::measure::window::{Expected, Watched, Window};
 use crate::model::event::{Attested, UNATTESTED};
+use crate::model::hygiene::Reading;
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
 use crate::model::spec::{Place, TrialSpec, UnitSpec, WorkloadSpec};
@@ -21,6 +22,8 @@ use std::time::{Duration, Instant};
 pub(super) struct Measured {
     pub(super) metrics: Vec<Observation>,
     pub(super) attested: Vec<Attested>,
+    /// What was read of the circumstances.
+    pub(super) readings: Vec<Reading>,
     pub(super) outputs: Vec<(String, Output)>,
     pub(super) problems: Vec<String>,
     /// Why a sceptic would leave it out.

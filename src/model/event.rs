@@ -2,7 +2,9 @@
 
 use super::experiment::{Design, MetricDecl, Presentation};
 use super::facts::{EngineFacts, HostFacts};
+use super::hygiene::Reading;
 use super::metric::Observation;
+use super::observe::SeriesRecord;
 use super::outcome::{Failure, Outcome};
 use super::plan::{FactorSummary, SavedVariant};
 use serde::{Deserialize, Serialize};
@@ -146,6 +148,12 @@ pub struct TrialRow {
     /// What was asked and what the kernel or the engine said.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub attested: Vec<Attested>,
+    /// What was read of the circumstances; whether that is fine follows from the design.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub readings: Vec<Reading>,
+    /// Its samples, where it was long enough for some.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub series: Option<SeriesRecord>,
     /// Each workload's output.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub outputs: Vec<OutputRecord>,

@@ -1,7 +1,9 @@
 //! A manifest after reading: the question, the factors, the rules, and the set-up as a tree that still holds templates.
 
 use super::diagnostic::Diagnostic;
+use super::hygiene::Thresholds;
 use super::metric::{Better, Unit};
+use super::observe::Observe;
 use super::tree::{Span, Tree};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -126,6 +128,17 @@ pub struct Design {
     pub min_window: Duration,
     /// Most variants that a run accepts.
     pub max_variants: usize,
+    /// What is observed while a trial runs.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub observe: Observe,
+    /// Thresholds of the checks that are not the defaults.
+    #[serde(skip_serializing_if = "Thresholds::is_empty", default)]
+    pub hygiene: Thresholds,
+}
+
+/// Designs without a word about it stay as they were written.
+fn is_default(observe: &Observe) -> bool {
+    *observe == Observe::default()
 }
 
 impl Default for Design {
@@ -138,6 +151,8 @@ impl Default for Design {
             margin: 0.03,
             min_window: Duration::from_secs(1),
             max_variants: 1000,
+            observe: Observe::default(),
+            hygiene: Thresholds::default(),
         }
     }
 }

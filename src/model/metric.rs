@@ -115,7 +115,31 @@ pub const TRIAL_METRICS: &[MetricInfo] = &[
         name: "engine_cpu_seconds",
         unit: "s",
         better: Some(Better::Lower),
-        about: "CPU time over the window of a private daemon's own processes: all that are in its cgroup (dockerd, containerd, shims, docker-proxy, fuse-overlayfs); holds the starts of the workloads' containers; absent for a daemon that runs anyway",
+        about: "CPU time over the window of a private daemon's own processes: all that are in its cgroup (dockerd, containerd, shims, docker-proxy, fuse-overlayfs); holds the starts of the workloads' containers; of a daemon that runs anyway its dockerd and containerd",
+    },
+    MetricInfo {
+        name: "host_cpu_seconds",
+        unit: "s",
+        better: None,
+        about: "busy time of all CPUs from the start's answer to the last exit (/proc/stat: all but idle, iowait and steal)",
+    },
+    MetricInfo {
+        name: "softirq_cpu_seconds",
+        unit: "s",
+        better: None,
+        about: "interrupts and software interrupts of all CPUs from the start's answer to the last exit (/proc/stat); unless the kernel has IRQ_TIME_ACCOUNTING they are also within the time of whom they interrupted",
+    },
+    MetricInfo {
+        name: "foreign_cpu_seconds",
+        unit: "s",
+        better: None,
+        about: "CPU time, from the start's answer to the last exit, of tasks that are neither of the trial, nor of its engine, nor of shakedown (the check `foreign-cpu`); absent where the units have no group of ours",
+    },
+    MetricInfo {
+        name: "observer_cpu_seconds",
+        unit: "s",
+        better: None,
+        about: "CPU time of shakedown itself from the start's answer to the last exit (getrusage)",
     },
 ];
 

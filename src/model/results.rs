@@ -3,6 +3,7 @@
 use super::event::{RunStarted, TrialRow};
 use super::experiment::{Design, Presentation};
 use super::metric::{Better, Unit};
+use super::observe::Series;
 use super::plan::{FactorSummary, SavedVariant};
 
 /// What an experiment has recorded, over all its runs.
@@ -28,6 +29,8 @@ pub struct Results {
     pub metrics: Vec<MetricColumn>,
     /// Warnings of the runs, each once.
     pub warnings: Vec<String>,
+    /// The samples of one trial per variant, where there are some: index into `rows`, and what was sampled.
+    pub series: Vec<(usize, Series)>,
 }
 
 /// One run.

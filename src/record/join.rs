@@ -33,6 +33,7 @@ pub fn results(store: &Store, experiment: &str, loaded: Loaded) -> Result<Result
         rows: Vec::new(),
         metrics: Vec::new(),
         warnings: Vec::new(),
+        series: Vec::new(),
     };
     problems.into_iter().for_each(|problem| add_once(&mut results.warnings, problem));
     // A sentence about a formula may hold the values that it failed for: the first one stands for all.
