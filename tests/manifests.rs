@@ -324,3 +324,26 @@ fn no_mutation_of_a_good_manifest_makes_the_reader_panic() {
     }
     assert!(accepted > 100 && refused > 1_000, "{accepted} accepted, {refused} refused");
 }
+
+#[test]
+fn what_is_observed_and_its_thresholds_are_read() {
+    let text = "
+workload: {image: a, command: b}
+observe: {interval: 250ms, idle_gate: off, processes: [dockerd, containerd-shim-runc-v2, dockerd]}
+hygiene: {steal: off, foreign-cpu: {taint: 50%}, thermal: {taint: off}, cold-cache: {warn: 3}}
+";
+    let design = read_text(text).expect("a manifest").0.design;
+    assert_eq!((design.observe.interval, design.observe.idle_gate), (Some(Duration::from_millis(250)), None));
+    assert_eq!(design.observe.processes, ["dockerd", "containerd-shim"]);
+    let threshold = |name: &str| {
+        let found = design.hygiene.of(shakedown::model::hygiene::find(name).expect("a check"));
+        (found.warn, found.taint)
+    };
+    assert_eq!(threshold("steal"), (None, None));
+    assert_eq!(threshold("foreign-cpu"), (Some(0.02), Some(0.5)));
+    assert_eq!(threshold("thermal"), (Some(0.0), None));
+    assert_eq!(threshold("cold-cache"), (Some(3.0), None));
+    assert_eq!(threshold("swap"), (Some(0.0), Some(0.0)));
+    let plain = read_text("workload: {image: a, command: b}").expect("a manifest").0.design;
+    assert_eq!((plain.observe.interval, plain.observe.idle_gate), (Some(Duration::from_secs(1)), Some(Duration::from_secs(60))));
+}

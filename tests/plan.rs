@@ -4,6 +4,7 @@ mod derived;
 mod identity;
 mod order;
 mod product;
+mod proxied;
 mod stack;
 mod templates;
 

@@ -15,6 +15,7 @@ use crate::model::mounts::MountTable;
 use crate::model::private::PrivateSpec;
 use crate::model::spec::{Place, TrialSpec, UnitSpec};
 use crate::model::stack::{MountSource, PortSpec};
+use crate::model::target::{LOOPBACK, Target};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -179,36 +180,13 @@ impl Ports {
     }
 }
 
-/// A text of a workload's command that may name an address.
-#[derive(Debug, Clone)]
-pub(super) struct Target {
-    pub(super) text: String,
-    /// Whether it is meant from inside a bridge, whose packets the rules for the host's own address leave alone.
-    pub(super) from_bridge: bool,
-}
-
-impl Target {
-    /// Those of a unit as the engine got it.
-    pub(super) fn all(unit: &UnitSpec) -> impl Iterator<Item = Self> + '_ {
-        let from_bridge = unit.place == Place::Container && unit.container.network_mode.as_deref() != Some("host");
-        unit.command.iter().map(move |text| Self { text: text.clone(), from_bridge })
-    }
-
-    /// Whether it names this address and port.
-    fn names(&self, address: &str, port: u16) -> bool {
-        let wanted = format!("{address}:{port}");
-        let ends = |at: usize| !self.text[at + wanted.len()..].starts_with(|c: char| c.is_ascii_digit());
-        self.text.match_indices(&wanted).any(|(at, _)| ends(at))
-    }
-}
-
 /// The way that packets must take to a port, where a workload names it with an address that tells: loopback is served by
 /// docker-proxy where there is one, and so is the host's own address for other containers; for everybody else that one is DNATed
 /// where rules are written.
 fn meant(port: &PortSpec, private: &PrivateSpec, targets: &[Target], own: Option<String>) -> Option<Way> {
     let number = port.host_port?;
     let is_own = |target: &Target| own.as_deref().is_some_and(|address| target.names(address, number));
-    let is_loopback = |target: &Target| ["127.0.0.1", "localhost", "[::1]"].into_iter().any(|address| target.names(address, number));
+    let is_loopback = |target: &Target| LOOPBACK.into_iter().any(|address| target.names(address, number));
     let proxied = targets.iter().any(|target| if target.from_bridge { is_own(target) } else { is_loopback(target) });
     let own = targets.iter().any(|target| !target.from_bridge && is_own(target));
     match (proxied, own) {

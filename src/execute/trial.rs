@@ -3,7 +3,7 @@
 use super::aside::{self, Aside};
 use super::names::Names;
 use super::services::{self, Around, Service};
-use super::sight::{Ports, Sight, Target};
+use super::sight::{Ports, Sight};
 use super::stage::{Instance, Stage};
 use super::{Shared, collect};
 use crate::engine::{Created, Engine, EngineError, Exit, Furniture, Image, Output, UnitName};
@@ -13,6 +13,7 @@ use crate::model::hygiene::Reading;
 use crate::model::metric::Observation;
 use crate::model::outcome::{Failure, FailureKind, Phase};
 use crate::model::spec::{Place, TrialSpec, UnitSpec, WorkloadSpec};
+use crate::model::target::Target;
 use futures_util::future::join_all;
 use std::future::Future;
 use std::time::{Duration, Instant};

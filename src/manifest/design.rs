@@ -56,11 +56,11 @@ pub(super) fn limits(root: &Tree, found: &mut Vec<Diagnostic>) -> PhaseLimits {
     limits
 }
 
-fn fields<'t>(root: &'t Tree, name: &str) -> &'t [(Key, Tree)] {
+pub(super) fn fields<'t>(root: &'t Tree, name: &str) -> &'t [(Key, Tree)] {
     root.get(name).map_or(&[], Tree::entries)
 }
 
-fn set<T>(field: &mut T, value: Option<T>) {
+pub(super) fn set<T>(field: &mut T, value: Option<T>) {
     if let Some(value) = value {
         *field = value;
     }
@@ -77,7 +77,7 @@ fn fraction(key: &Key, tree: &Tree, found: &mut Vec<Diagnostic>) -> Option<f64> 
 }
 
 /// A duration that leaves time for something.
-fn limit(key: &Key, tree: &Tree, found: &mut Vec<Diagnostic>) -> Option<Duration> {
+pub(super) fn limit(key: &Key, tree: &Tree, found: &mut Vec<Diagnostic>) -> Option<Duration> {
     let value = quantity::duration(tree.text()?).ok()?;
     if !value.is_zero() {
         return Some(value);

@@ -9,6 +9,7 @@ mod check;
 mod design;
 mod matrix;
 mod metrics;
+mod observe;
 mod product;
 mod rules;
 mod scalar;
@@ -19,7 +20,7 @@ mod yaml;
 pub use yaml::parse_tree;
 
 use crate::model::diagnostic::{Diagnostic, Severity};
-use crate::model::experiment::{Experiment, Presentation, Problems};
+use crate::model::experiment::{Design, Experiment, Presentation, Problems};
 use crate::model::language::EXPERIMENT;
 use crate::model::shape::Support;
 use crate::model::tree::{Node, Span, Tree};
@@ -91,7 +92,11 @@ pub fn examine(source: &Source<'_>, templates: &dyn Fn(&str) -> Option<String>) 
         include: rules.include,
         baseline: rules.baseline,
         setup,
-        design: design::design(&root, &mut found),
+        design: Design {
+            observe: observe::observe(&root, &mut found),
+            hygiene: observe::hygiene(&root, &mut found),
+            ..design::design(&root, &mut found)
+        },
         limits: design::limits(&root, &mut found),
         templates,
         factors,

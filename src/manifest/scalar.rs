@@ -2,7 +2,7 @@
 
 use crate::model::cpus::CpuList;
 use crate::model::quantity::{self, QuantityError};
-use crate::model::shape::Shape;
+use crate::model::shape::{OFF, Shape};
 
 /// Why a value was refused; the message goes behind the key's name.
 pub(super) struct Refused {
@@ -22,6 +22,8 @@ pub(super) fn expected(shape: &Shape) -> String {
         Shape::Duration => "a duration such as `90s`".to_owned(),
         Shape::Size => "a size such as `512m`".to_owned(),
         Shape::Percent => "a percentage such as `3%`".to_owned(),
+        Shape::Amount => "a number or a percentage such as `3%`".to_owned(),
+        Shape::OrOff(shape) => format!("{} or `off`", expected(shape)),
         Shape::CpuList => "a list of CPUs such as `0,2-3`".to_owned(),
         Shape::Word(words) => one_of(words),
         Shape::Command => "a command line or a list of arguments".to_owned(),
@@ -44,6 +46,9 @@ pub(super) fn check(text: &str, shape: &Shape) -> Result<(), Refused> {
         Shape::Duration => quantity::duration(text).map(drop).map_err(refused_quantity),
         Shape::Size => quantity::size(text).map(drop).map_err(refused_quantity),
         Shape::Percent => quantity::percent(text).map(drop).map_err(refused_quantity),
+        Shape::Amount if quantity::amount(text).is_none() => refuse(text, &expected(shape), None),
+        Shape::OrOff(_) if text == OFF => Ok(()),
+        Shape::OrOff(inner) => check(text, inner).map_err(|refused| Refused { help: refused.help.or_else(or_off), ..refused }),
         Shape::CpuList => cpu_list(text),
         Shape::Word(words) if !words.contains(&text) => {
             let help = crate::model::diagnostic::suggestion(text, words.iter().copied()).filter(|help| help.starts_with("did you mean"));
@@ -51,6 +56,10 @@ pub(super) fn check(text: &str, shape: &Shape) -> Result<(), Refused> {
         }
         _ => Ok(()),
     }
+}
+
+fn or_off() -> Option<String> {
+    Some(format!("or write `{OFF}`"))
 }
 
 fn refuse<T>(text: &str, expected: &str, help: Option<String>) -> Result<T, Refused> {
@@ -122,6 +131,7 @@ fn refused_quantity(error: QuantityError) -> Refused {
 /// "`a` or `b`", "one of `a`, `b`, `c`".
 fn one_of(words: &[&str]) -> String {
     match words {
+        [a] => format!("`{a}`"),
         [a, b] => format!("`{a}` or `{b}`"),
         _ => format!("one of {}", super::check::quoted(words.iter().copied())),
     }

@@ -1,6 +1,6 @@
 //! The manifest language: every key, its shape and its meaning. One table serves the checker, the help and the editors' schema.
 
-use super::shape::{Field, Record, Shape};
+use super::shape::{Field, OFF, Record, Shape};
 
 const MAX: i64 = i64::MAX;
 const TEXTS: Shape = Shape::List(&Shape::Text);
@@ -28,7 +28,12 @@ pub static EXPERIMENT: Record = Record {
         Field::new("limits", Shape::Record(&LIMITS), "how long each phase may take"),
         Field::later("compose", "an existing Compose file as the stack"),
         Field::later("hosts", "an inventory of engines"),
-        Field::later("observe", "what is sampled during the window"),
+        Field::new("observe", Shape::Record(&OBSERVE), "what is observed while a trial runs"),
+        Field::new(
+            "hygiene",
+            Shape::Named(&Shape::Either(&[Shape::Word(&[OFF]), Shape::Record(&THRESHOLD)])),
+            "thresholds of the checks of what disturbs a measurement, by the check's name; `off` switches one off",
+        ),
         Field::later("charts", "charts beside the default ones"),
     ],
 };
@@ -323,6 +328,31 @@ pub static DESIGN: Record = Record {
         Field::new("margin", Shape::Percent, "margin of equivalence (3%)"),
         Field::new("min_window", Shape::Duration, "shortest window that is not flagged as too short (1s)"),
         Field::new("max_variants", Shape::Integer(1, 10_000_000), "most variants that a run accepts (1000)"),
+    ],
+};
+
+/// `observe:`.
+pub static OBSERVE: Record = Record {
+    name: "an observation",
+    one_of: &[],
+    fields: &[
+        Field::new("interval", Shape::OrOff(&Shape::Duration), "time between two samples of a trial's series (1s)"),
+        Field::new("processes", TEXTS, "programs of the host, by the kernel's name, whose CPU time is told apart"),
+        Field::new(
+            "idle_gate",
+            Shape::OrOff(&Shape::Duration),
+            "how long a trial waits for the host to become quiet before it runs nevertheless, flagged (60s)",
+        ),
+    ],
+};
+
+/// Each of `hygiene:`.
+pub static THRESHOLD: Record = Record {
+    name: "a threshold",
+    one_of: &[],
+    fields: &[
+        Field::new("warn", Shape::OrOff(&Shape::Amount), "where a warning begins"),
+        Field::new("taint", Shape::OrOff(&Shape::Amount), "where a trial is left out of the clean verdicts"),
     ],
 };
 

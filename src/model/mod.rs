@@ -27,4 +27,5 @@ pub mod shape;
 pub mod spec;
 pub mod stack;
 pub mod symbol;
+pub mod target;
 pub mod tree;

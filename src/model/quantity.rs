@@ -97,6 +97,12 @@ pub fn size(text: &str) -> Result<u64, QuantityError> {
     if bytes < 9e15 { Ok(bytes as u64) } else { Err(malformed()) }
 }
 
+/// Reads `3%` as 0.03, and a plain number as itself; none for anything else, and for what is below 0.
+#[must_use]
+pub fn amount(text: &str) -> Option<f64> {
+    percent(text).ok().or_else(|| number(text.trim()))
+}
+
 /// Reads `3%` as 0.03.
 ///
 /// # Errors

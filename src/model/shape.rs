@@ -1,5 +1,8 @@
 //! Shapes: what a part of the manifest may look like, as data. `manifest` checks trees against them; editors' schemas derive from them.
 
+/// The word that switches something off.
+pub const OFF: &str = "off";
+
 /// What a node may be. A scalar below `engine`, `workload(s)` or `vars` may hold a template instead.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
@@ -17,6 +20,10 @@ pub enum Shape {
     Size,
     /// Such as `3%`.
     Percent,
+    /// Such as `3%`, or a plain number.
+    Amount,
+    /// `off`, or a scalar of a shape.
+    OrOff(&'static Shape),
     /// A CPU list such as `0,2-3`.
     CpuList,
     /// One of these words.

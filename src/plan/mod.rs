@@ -11,6 +11,7 @@ pub mod identity;
 pub mod metrics;
 pub mod order;
 pub mod product;
+mod proxied;
 pub mod random;
 pub mod reasons;
 pub mod resolve;
@@ -75,10 +76,11 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
     let mut warnings = Vec::new();
     let baseline = baseline(experiment, &combinations, &mut warnings).map_err(|p| Problems(vec![*p]))?;
     let binder = Binder::new(experiment, catalog, options.host.as_ref());
-    let (mut variants, engines) = variants::resolve_all(&binder, combinations, baseline, history).map_err(|mut problems| {
-        problems.0.extend(metrics::syntax(experiment));
-        problems
-    })?;
+    let variants::Variants { mut variants, engines, proxied } =
+        variants::resolve_all(&binder, combinations, baseline, history).map_err(|mut problems| {
+            problems.0.extend(metrics::syntax(experiment));
+            problems
+        })?;
     metrics::check(experiment, &binder, &variants)?;
     let blocks = options.blocks.unwrap_or(experiment.design.blocks);
     let selected = select(experiment, &variants, options)?;
@@ -88,6 +90,7 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
     let groups = batches::groups(&engines, baseline, &needs);
     let planned_blocks = needs.iter().copied().max().unwrap_or(0);
     warnings.extend(batches::few_engine_starts(&experiment.design, blocks, &engines, baseline).filter(|_| planned_blocks > 0));
+    warnings.extend(proxied::warning(variants.iter().map(|variant| &*variant.id), &proxied));
     let trials = order::order(&groups, planned_blocks, seed, &|variant, block| needs[variant as usize] >= block);
     let factors: Vec<FactorSummary> = experiment
         .factors

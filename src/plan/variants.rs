@@ -2,6 +2,7 @@
 
 use super::bind::{self, Scope};
 use super::product::{Combination, FactorScope};
+use super::proxied::Proxied;
 use super::{History, aa_copy, identity, resolve, variant_id};
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
@@ -184,15 +185,26 @@ fn clear(tree: &mut Tree) {
     }
 }
 
-/// Resolves every combination; the A/A copy of the baseline is added as the last variant. The engines are those of the combinations.
+/// All variants of a plan, with what planning needs to know of each.
+pub(super) struct Variants {
+    /// The variants; the A/A copy of the baseline is the last one.
+    pub(super) variants: Vec<Variant>,
+    /// Their engines, without the copy's.
+    pub(super) engines: Vec<EngineSpec>,
+    /// What docker-proxy stands in the way of, without the copy's.
+    pub(super) proxied: Vec<Option<Proxied>>,
+}
+
+/// Resolves every combination.
 pub(super) fn resolve_all(
     binder: &Binder<'_>,
     combinations: Vec<Combination>,
     baseline: usize,
     history: &History,
-) -> Result<(Vec<Variant>, Vec<EngineSpec>), Problems> {
+) -> Result<Variants, Problems> {
     let mut variants = Vec::with_capacity(combinations.len() + 1);
     let mut engines = Vec::with_capacity(combinations.len());
+    let mut proxied = Vec::with_capacity(combinations.len());
     let mut problems: Vec<Diagnostic> = Vec::new();
     let mut seen = HashSet::new();
     for levels in combinations {
@@ -207,6 +219,7 @@ pub(super) fn resolve_all(
                     None => Reason::New,
                 };
                 let private = resolved.spec.engine.private.is_some();
+                proxied.push(Proxied::of(&resolved.spec));
                 engines.push(resolved.spec.engine);
                 variants.push(Variant { id: id.into(), levels, identity: identity.into(), reason, private });
             }
@@ -231,5 +244,5 @@ pub(super) fn resolve_all(
     }
     let copy = aa_copy(&variants[baseline]);
     variants.push(copy);
-    Ok((variants, engines))
+    Ok(Variants { variants, engines, proxied })
 }

@@ -44,6 +44,8 @@ fn words(shape: &Shape) -> String {
         Shape::Duration => "duration".to_owned(),
         Shape::Size => "size".to_owned(),
         Shape::Percent => "percentage".to_owned(),
+        Shape::Amount => "number or percentage".to_owned(),
+        Shape::OrOff(inner) => format!("{}, or `off`", words(inner)),
         Shape::CpuList => "CPU list".to_owned(),
         Shape::Word(words) => words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", "),
         Shape::Command => "command".to_owned(),
