@@ -4,6 +4,7 @@
 mod reference;
 
 use shakedown::measure::parsers::dictionary;
+use shakedown::model::hygiene::{Bad, CHECKS, CheckInfo};
 use shakedown::model::language::{ENGINE, EXPERIMENT, WORKLOAD};
 use shakedown::model::metric::{BUILTIN_METRICS, Better, MetricInfo, TRIAL_METRICS};
 use shakedown::model::shape::{Record, Support};
@@ -14,8 +15,6 @@ use std::process::Command;
 
 /// Set to `rewrite`, the tables that the code knows are written instead of compared.
 const SWITCH: &str = "DOCS";
-const BEGIN: &str = "<!-- metrics:begin -->\n";
-const END: &str = "<!-- metrics:end -->";
 /// What people read.
 const DOCUMENTS: [&str; 4] = ["README.md", "METHODOLOGY.md", "docs/manifest.md", "CHANGELOG.md"];
 
@@ -285,15 +284,39 @@ fn metrics_table() -> String {
     table
 }
 
+/// Where a warning or a taint of a check begins, as a person reads it.
+fn limit(check: &CheckInfo, limit: Option<f64>) -> String {
+    let Some(limit) = limit else { return String::new() };
+    let sign = if check.bad == Bad::Below { "<" } else { ">" };
+    match (check.bad, check.unit) {
+        (Bad::OffMedian, _) => format!("{limit} times off"),
+        (Bad::OffRun, _) => format!("{} % off", limit * 100.0),
+        (_, "1") if limit > 0.0 => format!("{sign} {} %", limit * 100.0),
+        _ => format!("{sign} {limit}"),
+    }
+}
+
+fn checks_table() -> String {
+    let mut table = String::from("| check | warns | taints | what is read |\n|---|---|---|---|\n");
+    for check in CHECKS {
+        let (warn, taint) = (limit(check, check.warn), limit(check, check.taint));
+        writeln!(table, "| `{}` | {warn} | {taint} | {} |", check.name, check.about).expect("text");
+    }
+    table
+}
+
 #[test]
-fn the_dictionary_of_metrics_is_the_codes_own() {
-    let text = document("METHODOLOGY.md");
-    let (before, rest) = text.split_once(BEGIN).expect("the first marker");
-    let (found, after) = rest.split_once(END).expect("the second marker");
-    let table = metrics_table();
-    if std::env::var(SWITCH).is_ok_and(|value| value == "rewrite") {
-        std::fs::write(root().join("METHODOLOGY.md"), format!("{before}{BEGIN}{table}{END}{after}")).expect("METHODOLOGY.md");
-    } else {
-        assert_eq!(found, table, "run `{SWITCH}=rewrite cargo test --test main readme::` and commit METHODOLOGY.md");
+fn the_tables_of_metrics_and_checks_are_the_codes_own() {
+    let mut text = document("METHODOLOGY.md");
+    for (name, table) in [("metrics", metrics_table()), ("checks", checks_table())] {
+        let (begin, end) = (format!("<!-- {name}:begin -->\n"), format!("<!-- {name}:end -->"));
+        let (before, rest) = text.split_once(&begin).expect("the first marker");
+        let (found, after) = rest.split_once(&end).expect("the second marker");
+        if std::env::var(SWITCH).is_ok_and(|value| value == "rewrite") {
+            text = format!("{before}{begin}{table}{end}{after}");
+            std::fs::write(root().join("METHODOLOGY.md"), &text).expect("METHODOLOGY.md");
+        } else {
+            assert_eq!(found, table, "run `{SWITCH}=rewrite cargo test --test main readme::` and commit METHODOLOGY.md");
+        }
     }
 }
