@@ -41,6 +41,8 @@
 //! - a name that is known only while a trial runs: [`model::symbol`], and its value in `execute/names.rs`;
 //! - something read back: a file in [`measure::attest`] that turns texts of the kernel into rows, and where it is asked for in
 //!   `execute/sight.rs`;
+//! - a counter of the kernel: a file in `measure/samplers/source`, its value in `Moment`, and the check that it makes in
+//!   [`model::hygiene::CHECKS`] and `measure/samplers/circumstances`;
 //! - something that `doctor` tells: what is read of the host in `measure/doctor/sight.rs`, and the finding in the file of its area;
 //! - a chart: a file in [`report::charts`], and a line in `report/gallery/mod.rs`;
 //! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;

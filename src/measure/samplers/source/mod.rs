@@ -1,0 +1,1 @@
+//! One file per source: a text of the kernel becomes numbers.
