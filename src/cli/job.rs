@@ -81,6 +81,8 @@ pub fn job(opened: &open::Opened, variants: Vec<JobVariant>, plan: &SavedPlan, b
         host: crate::measure::host::facts(),
         layout: control::layout().unwrap_or_default(),
         keep,
+        observe: opened.experiment.design.observe.clone(),
+        hygiene: opened.experiment.design.hygiene.clone(),
     }
 }
 

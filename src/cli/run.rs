@@ -226,7 +226,11 @@ async fn execute_plan(
     let fresh = saved(planned);
     let primary = fresh.presentation.metrics.iter().find(|m| m.primary).map_or_else(|| "wall".to_owned(), |m| m.name.clone());
     let plan = before.map_or(fresh, |run| run.plan.clone());
-    let job = job::job(opened, job::variants(opened, planned, history)?, &plan, before, id.clone(), arguments.keep);
+    let mut job = job::job(opened, job::variants(opened, planned, history)?, &plan, before, id.clone(), arguments.keep);
+    if arguments.others.together || engines::is_scripted(arguments.engine.as_deref()) {
+        // Who measures beside others does not wait until they are done; a scripted engine measures nothing.
+        job.observe.idle_gate = None;
+    }
     let (folder, failed_before) = match before {
         Some(run) => {
             let (left, all) = (job.trials.len(), plan.trials.len());

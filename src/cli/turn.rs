@@ -13,7 +13,7 @@ pub struct Others {
     pub wait: bool,
     /// Start beside other experiments of this host: they disturb each other unless they share nothing.
     #[arg(long, conflicts_with = "wait", env = "SHAKEDOWN_TOGETHER", value_parser = clap::builder::FalseyValueParser::new())]
-    together: bool,
+    pub together: bool,
 }
 
 /// The host for ourselves, or none of it when nobody cares; `name` is what others hear of us. Blocks while it waits.

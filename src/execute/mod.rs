@@ -1,10 +1,11 @@
 //! Drives a plan over engines: images, then trial after trial, each through its phases, with limits and named failures.
 //!
-//! One trial at a time; nothing of ours runs beside it except the window's watcher. Every row is in the record before an
+//! One trial at a time; nothing of ours runs beside it except the window's watcher and the sampler. Every row is in the record before an
 //! observer sees it. Teardown is an awaited call on every path, cancellation included.
 
 mod aside;
 mod collect;
+mod gate;
 mod images;
 mod names;
 mod preflight;
@@ -15,6 +16,7 @@ mod schedule;
 mod services;
 mod sight;
 mod stage;
+mod surroundings;
 mod trial;
 
 pub use preflight::{Ready, preflight};
@@ -22,15 +24,18 @@ pub use progress::Progress;
 pub use stage::{Instance, Source};
 
 use crate::engine::namespace::Namespace;
-use crate::engine::{Boxed, Engine, EngineError};
+use crate::engine::{Boxed, Engine, EngineError, control};
+use crate::measure::samplers::Counters;
 use crate::model::cgroup::CgroupLayout;
 use crate::model::event::{Event, RunStarted};
 use crate::model::experiment::PhaseLimits;
 use crate::model::facts::HostFacts;
+use crate::model::hygiene::Thresholds;
+use crate::model::observe::Observe;
 use crate::model::spec::{EngineSpec, TrialSpec};
 use crate::record::{Journal, RecordError, RunFolder};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_util::sync::CancellationToken;
 
 /// Kind of the warning that something of a trial could not be removed, and may have run beside the trials after it.
@@ -116,6 +121,10 @@ pub struct Job {
     pub layout: CgroupLayout,
     /// Whether ended containers stay for debugging.
     pub keep: bool,
+    /// What is observed while a trial runs.
+    pub observe: Observe,
+    /// From where on the host is not quiet.
+    pub hygiene: Thresholds,
 }
 
 /// Sees what happens, after it is in the record.
@@ -173,6 +182,24 @@ struct Shared<'r> {
     ready: &'r Ready,
     images: images::Images,
     cancel: &'r CancellationToken,
+    /// The kernel's files, open for the whole run.
+    counters: Mutex<Counters>,
+    gate: Mutex<gate::Gate>,
+}
+
+impl<'r> Shared<'r> {
+    fn new(job: &'r Job, ready: &'r Ready, images: images::Images, cancel: &'r CancellationToken) -> Self {
+        let counters = Counters::open(&job.layout, &format!("{}/{}", control::TOP, job.run));
+        Self { job, ready, images, cancel, counters: Mutex::new(counters), gate: Mutex::default() }
+    }
+
+    fn gate(&self) -> MutexGuard<'_, gate::Gate> {
+        self.gate.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn counters(&self) -> MutexGuard<'_, Counters> {
+        self.counters.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Runs a job on engines that passed the [`preflight()`], to its end or until it is cancelled.
@@ -201,7 +228,7 @@ pub async fn run(
     }));
     log.publish(started)?;
     let ended = match images::prepare(job, ready, &mut log, cancel).await {
-        Ok(Some(images)) => schedule::trials(&Shared { job, ready, images, cancel }, folder, &mut log).await,
+        Ok(Some(images)) => schedule::trials(&Shared::new(job, ready, images, cancel), folder, &mut log).await,
         Ok(None) => Ok(0),
         Err(error) => Err(error),
     };

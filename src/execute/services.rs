@@ -4,6 +4,7 @@ use super::aside::{self, Aside};
 use super::names::Names;
 use super::probe;
 use super::stage::Stage;
+use super::surroundings::Surroundings;
 use super::trial::limited;
 use crate::engine::{Created, Engine, EngineError, Image};
 use crate::model::experiment::PhaseLimits;
@@ -71,6 +72,7 @@ pub(super) struct Around<'t> {
     pub(super) names: &'t Names<'t>,
     pub(super) limits: &'t PhaseLimits,
     pub(super) cancel: &'t CancellationToken,
+    pub(super) surroundings: &'t Surroundings,
 }
 
 /// Brings all services up, those that do not depend on each other at once. What was created stays, also after a failure.

@@ -26,7 +26,8 @@ pub(super) struct Sight {
     namespace: u64,
     mounts: MountTable,
     data_root: Option<PathBuf>,
-    group: Option<String>,
+    /// Its own processes, without shims where they have no group of ours.
+    engine: EngineProcesses,
     private: Option<PrivateSpec>,
 }
 
@@ -51,7 +52,18 @@ impl Sight {
         let dockerd = daemons.next().filter(|_| daemons.next().is_none())?;
         let (mounts, _) = storage::mounts(dockerd)?;
         let data_root = daemon::data_root(dockerd);
-        Some(Self { dockerd, namespace: number(dockerd)?, mounts, data_root, group, private: private.cloned() })
+        let engine = group.map_or_else(|| EngineProcesses::Pids(daemon::lasting(dockerd)), EngineProcesses::Group);
+        Some(Self { dockerd, namespace: number(dockerd)?, mounts, data_root, engine, private: private.cloned() })
+    }
+
+    /// The daemon's own processes.
+    pub(super) fn engine(&self) -> EngineProcesses {
+        self.engine.clone()
+    }
+
+    /// The daemon's process, which is in the network namespace of its host processes.
+    pub(super) fn dockerd(&self) -> u32 {
+        self.dockerd
     }
 
     /// What must be seen of a unit from within; none where nothing was asked: a daemon that runs anyway was asked for no driver, and
@@ -141,8 +153,7 @@ impl Ports {
     /// The processes whose CPU time belongs to the trial, though no unit's.
     pub(super) fn helpers(&self, sight: Option<&Sight>) -> Helpers {
         let serves = |proxy: &&Proxy| self.ports.iter().flat_map(|(_, ports)| ports).any(|port| proxy.serves(port));
-        let engine = sight.and_then(|sight| sight.group.clone()).map(EngineProcesses::Group);
-        Helpers { proxies: self.proxies.iter().filter(serves).cloned().collect(), engine }
+        Helpers { proxies: self.proxies.iter().filter(serves).cloned().collect(), engine: sight.map(Sight::engine) }
     }
 
     /// Which process serves each port, and by which way the packets of the window went.

@@ -5,12 +5,14 @@ use super::names::Names;
 use super::services::{self, Around, Service};
 use super::sight::{Ports, Sight};
 use super::stage::{Instance, Stage};
-use super::{Shared, collect};
+use super::surroundings::{GLANCE, Marks, Surroundings};
+use super::{Shared, collect, gate};
 use crate::engine::{Created, Engine, EngineError, Exit, Furniture, Image, Output, UnitName};
 use crate::measure::window::{Expected, Watched, Window};
 use crate::model::event::{Attested, UNATTESTED};
 use crate::model::hygiene::Reading;
 use crate::model::metric::Observation;
+use crate::model::observe::Series;
 use crate::model::outcome::{Failure, FailureKind, Phase};
 use crate::model::spec::{Place, TrialSpec, UnitSpec, WorkloadSpec};
 use crate::model::target::Target;
@@ -25,6 +27,7 @@ pub(super) struct Measured {
     pub(super) attested: Vec<Attested>,
     /// What was read of the circumstances.
     pub(super) readings: Vec<Reading>,
+    pub(super) series: Option<Series>,
     pub(super) outputs: Vec<(String, Output)>,
     pub(super) problems: Vec<String>,
     /// Why a sceptic would leave it out.
@@ -87,7 +90,8 @@ pub(super) async fn run(
         (Place::Host, Furniture { networks: &[], volumes: &volumes[1] }),
     ];
     let furniture: Vec<_> = furniture.into_iter().filter(|(_, all)| !all.networks.is_empty() || !all.volumes.is_empty()).collect();
-    let around = Around { stage, names: &names, limits: &shared.job.limits, cancel: shared.cancel };
+    let surroundings = Surroundings::begin(shared, spec, &names, stage.sight());
+    let around = Around { stage, names: &names, limits: &shared.job.limits, cancel: shared.cancel, surroundings: &surroundings };
     let mut measured = Measured::default();
     if let Err(failure) = phases(shared, &around, &furniture, &services, &mut units, &mut measured).await {
         measured.unsettled = true;
@@ -96,7 +100,9 @@ pub(super) async fn run(
     if measured.failure.is_some() {
         keep_words(shared, &services, &mut measured).await;
     }
-    if let Err(failure) = teardown(shared, &around, &furniture, &services, &units).await {
+    let torn_down = teardown(shared, &around, &furniture, &services, &units).await;
+    surroundings.end(&mut measured);
+    if let Err(failure) = torn_down {
         measured.unsettled = true;
         measured.left = Some(failure.reason.clone());
         measured.fail(failure);
@@ -125,11 +131,11 @@ async fn phases(
         let name = &unit.workload.name;
         let unbound = |reason| Failure { phase: Phase::Create, kind: FailureKind::Unsupported, reason: format!("`{name}`: {reason}") };
         let spec = names.bind(&unit.workload.unit).map_err(unbound)?;
-        beside(shared, around, unit, &spec).await?;
         bound.push(spec);
-        if shared.cancel.is_cancelled() {
-            return Ok(());
-        }
+    }
+    before(shared, around, units, &bound, measured).await?;
+    if shared.cancel.is_cancelled() {
+        return Ok(());
     }
     for (unit, spec) in units.iter_mut().zip(&bound) {
         let own = names.of(&unit.workload.name);
@@ -150,17 +156,24 @@ async fn phases(
         let spec = &unit.workload.unit;
         Some(watched(&unit.workload.name, unit.created.as_ref()?, spec, inside(&unit.workload.name, spec)))
     });
+    let scope = around.surroundings.scope(units, services, (sight, &ports), names);
+    around.surroundings.add(&scope);
+    let mut marks = Marks::prepare(shared, scope);
+    around.surroundings.phase("window");
     let window = Window::open(&shared.job.layout, watched.chain(served).collect(), ports.helpers(sight));
     let started = join_all(units.iter_mut().map(|unit| start(unit, limits.start))).await;
+    marks.begin();
     let waits = match started.into_iter().find_map(Result::err) {
         Some(failure) => {
             measured.unsettled = failure.kind != FailureKind::NotStarted;
             measured.fail(failure);
             Vec::new()
         }
-        None => join_all(units.iter_mut().map(|unit| wait(shared, unit))).await,
+        None => waited(shared, units, &mut marks).await,
     };
     let closed = window.close();
+    marks.end(units, measured);
+    around.surroundings.phase("drain");
     let targets: Vec<Target> = bound.iter().flat_map(Target::all).collect();
     measured.attested = sight.and_then(Sight::backing).into_iter().collect();
     measured.attested.extend(closed.units.iter().flat_map(|unit| unit.attested.clone()));
@@ -215,27 +228,66 @@ async fn drivers(around: &Around<'_>, services: &[Service<'_>], units: &[Unit<'_
     Ok(rows)
 }
 
-/// What runs before a workload is created: its `prepare` steps, then its warm-up.
-async fn beside(shared: &Shared<'_>, around: &Around<'_>, unit: &Unit<'_>, spec: &UnitSpec) -> Result<(), Failure> {
-    let (workload, names) = (unit.workload, around.names);
-    let steps = workload.prepare.iter().map(|step| (&step.command, step.on_host, Phase::Prepare, step.timeout));
-    let warmup = workload.warmup.iter().map(|warmup| (&warmup.command, false, Phase::WarmUp, warmup.timeout));
-    for (number, (command, on_host, phase, limit)) in steps.chain(warmup).enumerate() {
-        let unbound = |reason| Failure { phase, kind: FailureKind::Unsupported, reason: format!("`{}`: {reason}", workload.name) };
-        let command = names.command(command).map_err(unbound)?;
-        let name = if phase == Phase::WarmUp { "warmup".to_owned() } else { format!("prepare{}", number + 1) };
-        let name = names.of(&format!("{}-{name}", workload.name));
-        let aside = if on_host {
-            Aside { engine: around.stage.engine(Place::Host), image: None, name, spec: aside::on_host(command), phase, limit }
-        } else {
-            Aside { engine: unit.engine, image: unit.image, name, spec: UnitSpec { command, ..spec.clone() }, phase, limit }
-        };
-        aside.run(around.limits, around.cancel).await?;
+/// What runs before anything is measured: the workloads' `prepare` steps, the idle gate, the warm-ups.
+async fn before(
+    shared: &Shared<'_>,
+    around: &Around<'_>,
+    units: &[Unit<'_>],
+    bound: &[UnitSpec],
+    measured: &mut Measured,
+) -> Result<(), Failure> {
+    for (unit, spec) in units.iter().zip(bound) {
+        let steps = unit.workload.prepare.iter();
+        for (number, step) in steps.enumerate() {
+            let name = format!("prepare{}", number + 1);
+            beside(around, unit, spec, &name, (&step.command, step.on_host, Phase::Prepare, step.timeout)).await?;
+            if shared.cancel.is_cancelled() {
+                return Ok(());
+            }
+        }
+    }
+    around.surroundings.phase("warm-up");
+    measured.readings.extend(gate::pass(shared).await);
+    for (unit, spec) in units.iter().zip(bound) {
         if shared.cancel.is_cancelled() {
             return Ok(());
         }
+        if let Some(warmup) = &unit.workload.warmup {
+            beside(around, unit, spec, "warmup", (&warmup.command, false, Phase::WarmUp, warmup.timeout)).await?;
+        }
     }
     Ok(())
+}
+
+/// One command that runs before a workload is created, in a unit like it or on the host.
+async fn beside(
+    around: &Around<'_>,
+    unit: &Unit<'_>,
+    spec: &UnitSpec,
+    name: &str,
+    (command, on_host, phase, limit): (&[String], bool, Phase, Duration),
+) -> Result<(), Failure> {
+    let (workload, names) = (unit.workload, around.names);
+    let unbound = |reason| Failure { phase, kind: FailureKind::Unsupported, reason: format!("`{}`: {reason}", workload.name) };
+    let command = names.command(command).map_err(unbound)?;
+    let name = names.of(&format!("{}-{name}", workload.name));
+    let aside = if on_host {
+        Aside { engine: around.stage.engine(Place::Host), image: None, name, spec: aside::on_host(command), phase, limit }
+    } else {
+        Aside { engine: unit.engine, image: unit.image, name, spec: UnitSpec { command, ..spec.clone() }, phase, limit }
+    };
+    aside.run(around.limits, around.cancel).await
+}
+
+/// Waits for every workload's exit, with one more look at the counters once they are at work.
+async fn waited(shared: &Shared<'_>, units: &mut [Unit<'_>], marks: &mut Marks<'_>) -> Vec<Option<Result<(), Failure>>> {
+    let mut all = std::pin::pin!(join_all(units.iter_mut().map(|unit| wait(shared, unit))));
+    tokio::select! {
+        biased;
+        waits = &mut all => return waits,
+        () = tokio::time::sleep(GLANCE) => marks.glance(),
+    }
+    all.await
 }
 
 /// What was asked and never seen. A container's group may come and go between two looks: the row says so. A host process's group

@@ -56,7 +56,7 @@ fn names(key: &Key, tree: &Tree, found: &mut Vec<Diagnostic>) -> Vec<String> {
             found.push(problem.help("write it as `ps -o comm` shows it, without a path"));
         } else if !names.iter().any(|known| known == name) {
             // The kernel cuts what is longer, and so do we: `containerd-shim-runc-v2` is `containerd-shim`.
-            names.push(name.chars().scan(0, |bytes, c| cut(bytes, c)).collect());
+            names.push(name.chars().scan(0, cut).collect());
         }
     }
     names

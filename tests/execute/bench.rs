@@ -10,6 +10,8 @@ use shakedown::model::cgroup::CgroupLayout;
 use shakedown::model::event::{Event, TrialRow};
 use shakedown::model::experiment::PhaseLimits;
 use shakedown::model::facts::HostFacts;
+use shakedown::model::hygiene::Thresholds;
+use shakedown::model::observe::Observe;
 use shakedown::model::outcome::{FailureKind, Phase};
 use shakedown::model::plan::{AA_SUFFIX, Trial, copy_has_its_own_engine};
 use shakedown::model::spec::EngineSpec;
@@ -100,6 +102,8 @@ impl Bench {
             host: HostFacts::default(),
             layout: CgroupLayout::default(),
             keep: false,
+            observe: Observe { interval: None, processes: Vec::new(), idle_gate: None },
+            hygiene: Thresholds::default(),
         };
         let fake = FakeEngine::from_json(script).expect("script");
         let mut job = job;

@@ -15,6 +15,14 @@ pub fn processes(pid: u32) -> Vec<u32> {
     family(pid, &processes::all().into_iter().filter_map(Process::read).collect::<Vec<_>>())
 }
 
+/// Those of them that last: dockerd and its containerd. Shims come and go with containers.
+#[must_use]
+pub fn lasting(pid: u32) -> Vec<u32> {
+    let all: Vec<Process> = processes::all().into_iter().filter_map(Process::read).collect();
+    let is_shim = |pid: &u32| all.iter().any(|process| process.pid == *pid && process.is_shim());
+    family(pid, &all).into_iter().filter(|pid| !is_shim(pid)).collect()
+}
+
 /// Whether a process runs a program of this name, such as `dockerd`.
 #[must_use]
 pub fn runs(pid: u32, program: &str) -> bool {
@@ -45,6 +53,10 @@ impl Process {
         self.cmdline.split('\0').collect()
     }
 
+    fn is_shim(&self) -> bool {
+        program(&self.words()).starts_with("containerd-shim")
+    }
+
     fn is(&self, name: &str) -> bool {
         program(&self.words()) == name
     }
@@ -67,7 +79,7 @@ fn family(dockerd: u32, all: &[Process]) -> Vec<u32> {
     let is_shim = |process: &&Process| {
         let words = process.words();
         let named = |name: &str, value: Option<&str>| value.is_some() && option(&words, name) == value;
-        program(&words).starts_with("containerd-shim") && named("namespace", Some(NAMESPACE)) && named("address", socket.as_deref())
+        process.is_shim() && named("namespace", Some(NAMESPACE)) && named("address", socket.as_deref())
     };
     [Some(daemon), containerd].into_iter().flatten().chain(all.iter().filter(is_shim)).map(|process| process.pid).collect()
 }

@@ -20,6 +20,13 @@ pub fn all() -> Vec<u32> {
     found
 }
 
+/// The kernel's name of a process: its program's, at most 15 bytes of it, unless it gave itself another one.
+#[must_use]
+pub fn name(pid: u32) -> Option<String> {
+    let name = std::fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(String::from_utf8_lossy(&name).trim_end_matches('\n').to_owned())
+}
+
 /// The kernel writes 0 for a process that has no number in our namespace.
 fn pids(procs: &Path) -> Vec<u32> {
     let text = std::fs::read_to_string(procs).unwrap_or_default();
