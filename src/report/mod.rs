@@ -13,6 +13,9 @@ use crate::model::results::Results;
 /// The CSV files, in the order in which they are made.
 const TABLES: [&str; 5] = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv"];
 
+/// The CSV file of what was read around the trials, where something was.
+const CIRCUMSTANCES: &str = "circumstances.csv";
+
 /// The page.
 const PAGE: &str = "README.md";
 
@@ -52,6 +55,7 @@ pub fn render(
         tables::metrics_csv(results),
     ];
     files.extend(TABLES.iter().map(ToString::to_string).zip(tables));
+    files.extend(tables::circumstances_csv(results).map(|table| (CIRCUMSTANCES.to_owned(), table)));
     let mut references = Vec::new();
     for drawn in gallery::draw(results, analysis, fonts)? {
         references.push(page::ChartRef { file: drawn.file.clone(), alt: drawn.alt });
@@ -65,7 +69,7 @@ pub fn render(
 /// Whether a report makes files of such a name beside its page: what stands there under one, and is not made, is of an earlier report.
 #[must_use]
 pub fn makes(name: &str) -> bool {
-    TABLES.contains(&name) || name == PAGE || gallery::is_chart(name)
+    TABLES.contains(&name) || [CIRCUMSTANCES, PAGE].contains(&name) || gallery::is_chart(name)
 }
 
 /// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and without the

@@ -54,6 +54,8 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
         advice: templates::advice(results, analysis),
         verdicts: templates::verdicts(results, analysis),
         charts: charts.iter().map(|chart| Chart { file: link(&chart.file), alt: text(&chart.alt) }).collect(),
+        limiters: templates::limiters(results, analysis),
+        checks: templates::checks(results),
         levels,
         other_levels,
         more_failures: more(all_failures, failures.len(), "failed trial", "in trials.csv"),
@@ -63,7 +65,7 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
         more_attested: more(all_attested, attested.len(), "setting", "in the journals of the runs"),
         attested,
         commands: templates::commands(results),
-        files: templates::files(),
+        files: templates::files(results),
     }
 }
 

@@ -76,6 +76,7 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
         (false, _, Some((verdict, better))) => format!("**{verdict}** ({better}"),
         (false, _, None) => format!("**{words}**"),
     };
+    let verdict = format!("{verdict}{}", clean(comparison));
     Some(VerdictRow {
         subject,
         against,
@@ -87,6 +88,15 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
         p: effect.p_adjusted.map_or_else(|| ABSENT.to_owned(), number::probability),
         verdict,
     })
+}
+
+/// What the clean trials alone say, where there are tainted ones.
+fn clean(comparison: &Comparison) -> String {
+    let Some(clean) = comparison.clean.as_ref().filter(|_| !comparison.too_short) else { return String::new() };
+    match &clean.effect {
+        Some(effect) => format!("; clean (n = {}): {}, {}", effect.n, number::ratio(effect.ratio, [None; 2]).0, effect.verdict.words()),
+        None => "; clean: too few trials".to_owned(),
+    }
 }
 
 /// What is compared, with what, and by which metric, for two workloads of one variant.

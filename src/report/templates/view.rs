@@ -27,6 +27,10 @@ pub struct View {
     pub verdicts: Vec<VerdictTable>,
     /// The charts.
     pub charts: Vec<Chart>,
+    /// What held each variant back.
+    pub limiters: Vec<Limited>,
+    /// What was read around the trials.
+    pub checks: Vec<CheckLine>,
     /// The levels of the primary metric.
     pub levels: Vec<LevelTable>,
     /// The levels of the other metrics.
@@ -90,6 +94,34 @@ pub struct Chart {
     pub file: String,
     /// What it shows, for those who do not see it.
     pub alt: String,
+}
+
+/// What held a variant back.
+#[derive(Debug, Clone, Serialize)]
+pub struct Limited {
+    /// The variant.
+    pub variant: String,
+    /// What it was.
+    pub by: String,
+}
+
+/// What one check read over the trials that count.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckLine {
+    /// The check.
+    pub check: String,
+    /// In how many trials it was made.
+    pub trials: String,
+    /// In how many of them it warned.
+    pub warned: String,
+    /// How many it tainted.
+    pub tainted: String,
+    /// In how many it could not be observed.
+    pub unobservable: String,
+    /// The median of what it read.
+    pub median: String,
+    /// The worst of what it read.
+    pub worst: String,
 }
 
 /// The levels of one metric.
