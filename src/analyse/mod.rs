@@ -5,9 +5,10 @@
 //! its setting, the logs are averaged by engine start first, and the start is the unit (`starts`). The primary metric's comparisons with the
 //! baseline are one family under Holm's correction, and so are the workloads of one variant; the A/A control stands alone; the
 //! other metrics are exploratory and say so (`families`). A variant's own level is a median with an order-statistic
-//! interval (`order_statistics`), because a t interval of skewed timings is not what it claims.
+//! interval (`order_statistics`), because a t interval of skewed timings is not what it claims. Where the CPU time went is told in medians, too (`cpu`).
 
 mod cautions;
+mod cpu;
 mod families;
 mod holm;
 mod observed;
@@ -19,6 +20,7 @@ mod student;
 mod verdict;
 
 pub use cautions::too_short;
+pub use cpu::cpu_parts;
 pub use families::primary;
 pub use holm::{benjamini_hochberg, holm};
 pub use order_statistics::{level, median_ranks};
@@ -45,5 +47,5 @@ pub fn analyse(results: &Results) -> Analysis {
     }
     let found = families::compare(results, &observed, &too_short(results));
     let cautions = cautions::cautions(results, &observed, &found);
-    Analysis { levels, comparisons: found.comparisons, cautions }
+    Analysis { levels, comparisons: found.comparisons, cautions, cpu: cpu::split(results) }
 }

@@ -1,5 +1,6 @@
 //! Numbers with their intervals, and what may be said about them.
 
+use super::cpu::CpuSplit;
 use serde::{Deserialize, Serialize};
 
 /// Below this many engine starts there is no verdict about what differs by its engine.
@@ -122,6 +123,8 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// Plain sentences that a reader must see before the numbers.
     pub cautions: Vec<String>,
+    /// Where the CPU time of each variant went; empty where the record does not tell.
+    pub cpu: Vec<CpuSplit>,
 }
 
 /// The level of one metric in one variant.

@@ -207,7 +207,8 @@ pub(in crate::report) fn commands(results: &Results) -> Vec<String> {
 }
 
 /// The data files beside the page.
-pub(in crate::report) fn files() -> Vec<DataFile> {
+pub(in crate::report) fn files(analysis: &Analysis) -> Vec<DataFile> {
+    let cpu = (!analysis.cpu.is_empty()).then_some(("cpu.csv", "where the CPU time went, by variant and part"));
     let files = [
         ("trials.csv", "every attempt with its outcome and its metrics in base units"),
         ("summary.csv", "the level of every metric in every variant"),
@@ -215,5 +216,9 @@ pub(in crate::report) fn files() -> Vec<DataFile> {
         ("factors.csv", "the factors and their levels"),
         ("metrics.csv", "what each metric is, and its unit"),
     ];
-    files.iter().map(|(file, about)| DataFile { file: format!("[{file}]({})", link(file)), about: (*about).to_owned() }).collect()
+    files
+        .iter()
+        .chain(&cpu)
+        .map(|(file, about)| DataFile { file: format!("[{file}]({})", link(file)), about: (*about).to_owned() })
+        .collect()
 }
