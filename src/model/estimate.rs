@@ -1,5 +1,6 @@
 //! Numbers with their intervals, and what may be said about them.
 
+use super::cpu::CpuSplit;
 use serde::{Deserialize, Serialize};
 
 /// Below this many engine starts there is no verdict about what differs by its engine.
@@ -135,6 +136,8 @@ pub struct Analysis {
     pub cautions: Vec<String>,
     /// What held each variant back, as far as its trials tell; nothing of variants without readings.
     pub limiters: Vec<Limiter>,
+    /// Where the CPU time of each variant went; empty where the record does not tell.
+    pub cpu: Vec<CpuSplit>,
 }
 
 /// What held a variant back.

@@ -27,10 +27,13 @@ pub(super) const EFFECTS: [&str; 13] = [
     "clean_verdict",
 ];
 
+/// The fixed columns of `cpu.csv` after the factors.
+pub(super) const CPU: [&str; 4] = ["part", "seconds_per_unit", "unit_of_work", "n"];
+
 /// The factors' columns, the same in all files.
 pub(super) fn factors(results: &Results) -> Vec<String> {
     let mut taken: Vec<String> =
-        TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
+        TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).chain(&CPU).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
     results.factors.iter().map(|factor| free(text(&factor.name), "factor.", &mut taken)).collect()
 }
 

@@ -3,6 +3,7 @@
 //! Everything a person wrote is escaped here ([`markdown`]), and every number takes its human form in one place ([`number`]).
 
 mod circumstances;
+mod cpu;
 mod hygiene;
 pub mod markdown;
 pub mod number;
@@ -12,6 +13,7 @@ mod undecided;
 pub mod view;
 
 pub(super) use circumstances::{attested, commands, environments, failures, files, method};
+pub(super) use cpu::cpu;
 pub(super) use hygiene::{checks, limiters};
 pub(super) use sections::{levels, verdicts};
 pub(super) use sentences::{Form, advice, answers};

@@ -31,6 +31,8 @@ pub struct View {
     pub limiters: Vec<Limited>,
     /// What was read around the trials.
     pub checks: Vec<CheckLine>,
+    /// Where the CPU time went.
+    pub cpu: CpuSection,
     /// The levels of the primary metric.
     pub levels: Vec<LevelTable>,
     /// The levels of the other metrics.
@@ -122,6 +124,30 @@ pub struct CheckLine {
     pub median: String,
     /// The worst of what it read.
     pub worst: String,
+}
+
+/// Where the CPU time went: who used how much of it, and its charts. Without rows and charts the record does not tell.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct CpuSection {
+    /// What the numbers are and how to read them, one sentence each.
+    pub notes: Vec<String>,
+    /// The parts: the headings of the columns behind the variant's.
+    pub parts: Vec<String>,
+    /// The variants.
+    pub rows: Vec<CpuLine>,
+    /// The charts.
+    pub charts: Vec<Chart>,
+}
+
+/// Where the CPU time of one variant went.
+#[derive(Debug, Clone, Serialize)]
+pub struct CpuLine {
+    /// The variant.
+    pub variant: String,
+    /// One number per part.
+    pub cells: Vec<String>,
+    /// Their sum.
+    pub sum: String,
 }
 
 /// The levels of one metric.
