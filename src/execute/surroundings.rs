@@ -161,7 +161,7 @@ impl<'s> Marks<'s> {
     /// A moment later.
     pub(super) fn glance(&mut self) {
         if let Some(begun) = &mut self.begun {
-            self.shared.counters().glance(&self.scope, begun);
+            self.shared.counters().glance(begun);
         }
     }
 
