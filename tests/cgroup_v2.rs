@@ -124,7 +124,6 @@ fn differences_are_seen() {
 fn the_window_subtracts_what_was_counted_before() {
     let (root, layout) = tree("cpu memory");
     let group = root.path().join(UNIT);
-    put(&group, "cpu.stat", "usage_usec 1000\nnr_throttled 1\nthrottled_usec 100\n");
     let watched = |quota| Watched {
         unit: "u".into(),
         cgroup: UNIT.into(),
@@ -133,10 +132,11 @@ fn the_window_subtracts_what_was_counted_before() {
         inside: None,
     };
     let observed = |quota| {
-        put(&group, "cpu.stat", "usage_usec 1000\nnr_throttled 1\nthrottled_usec 100\n");
+        put(&group, "cpu.stat", "usage_usec 1000\nnr_periods 1\nnr_throttled 1\nthrottled_usec 100\n");
         let window = Window::open(&layout, vec![watched(quota)], Helpers::default());
-        put(&group, "cpu.stat", "usage_usec 2501000\nnr_throttled 9\nthrottled_usec 500100\n");
+        put(&group, "cpu.stat", "usage_usec 2501000\nnr_periods 26\nnr_throttled 9\nthrottled_usec 500100\n");
         let closed = window.close();
+        assert_eq!(closed.units[0].quota, quota.map(|_| (25, 8)));
         closed.units[0].observations.iter().map(|seen| (seen.name.clone(), seen.value)).collect::<Vec<_>>()
     };
     put(&group, "cpu.max", "50000 100000");

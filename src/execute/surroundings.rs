@@ -8,6 +8,7 @@ use super::trial::{Measured, Unit};
 use crate::engine::Created;
 use crate::measure::attest::processes;
 use crate::measure::samplers::{Moment, Sampler, Scope, ScopeUnit, Subject, between};
+use crate::measure::window::Closed;
 use crate::model::cpus::CpuList;
 use crate::model::hygiene::Reading;
 use crate::model::metric::{Observation, Unit as Symbol};
@@ -161,15 +162,21 @@ impl<'s> Marks<'s> {
     /// A moment later.
     pub(super) fn glance(&mut self) {
         if let Some(begun) = &mut self.begun {
-            self.shared.counters().glance(&self.scope, begun);
+            self.shared.counters().glance(begun);
         }
     }
 
-    /// Right after the last exit; `units` tell how long their start took.
-    pub(super) fn end(self, units: &[Unit<'_>], measured: &mut Measured) {
+    /// Right after the last exit; `units` tell how long their start took, and the window what it alone saw.
+    pub(super) fn end(self, units: &[Unit<'_>], closed: &Closed, measured: &mut Measured) {
         let mut counters = self.shared.counters();
         if let Some(begun) = &self.begun {
-            let circumstances = between(&self.scope, begun, &counters.mark(&self.scope));
+            let mut ended = counters.mark(&self.scope);
+            for unit in &closed.units {
+                if let Some((periods, throttled)) = unit.quota {
+                    ended.saw_quota(&unit.unit, periods, throttled);
+                }
+            }
+            let circumstances = between(&self.scope, begun, &ended);
             // A window too short for counters is too short for this one.
             if !circumstances.readings.is_empty() {
                 measured.readings.extend(start_latency(units));

@@ -172,7 +172,7 @@ async fn phases(
         None => waited(shared, units, &mut marks).await,
     };
     let closed = window.close();
-    marks.end(units, measured);
+    marks.end(units, &closed, measured);
     around.surroundings.phase("drain");
     let targets: Vec<Target> = bound.iter().flat_map(Target::all).collect();
     measured.attested = sight.and_then(Sight::backing).into_iter().collect();

@@ -2,6 +2,9 @@
 
 use super::host::size;
 use super::{Area, Asked, Finding, Process, Sight};
+use crate::measure::samplers::source::loadavg::Load;
+use crate::measure::samplers::source::pressure::{Waiting, average_10s};
+use crate::measure::samplers::source::stat::Ticks;
 use std::collections::BTreeMap;
 
 const AREA: Area = Area::Now;
@@ -53,13 +56,11 @@ pub(super) fn findings(sight: &Sight, asked: &Asked) -> Vec<Finding> {
 
 fn load(text: Option<&str>, cpus: u32) -> Finding {
     let what = "load";
-    let mut words = text.unwrap_or_default().split_whitespace();
-    let (Some(minute), Some(tasks)) = (words.next().and_then(|word| word.parse::<f64>().ok()), words.nth(2)) else {
+    let Some(Load { minute, runnable }) = text.and_then(Load::parse) else {
         return AREA.unobservable(what, "`/proc/loadavg` is not readable");
     };
     // One of the runnable tasks is ourselves, reading this.
-    let others = tasks.split('/').next().and_then(|running| running.parse::<u32>().ok()).map(|running| running.saturating_sub(1));
-    let others = others.map(|running| format!(", {running} other tasks want to run now")).unwrap_or_default();
+    let others = runnable.map(|running| format!(", {} other tasks want to run now", running.saturating_sub(1))).unwrap_or_default();
     let detail = format!("{minute:.2} over the last minute{others}");
     if minute > MOST_LOAD * f64::from(cpus.max(1)) {
         AREA.warn(what, detail, "wait until it is below a quarter of the CPUs, or find out who works (`top`)")
@@ -68,21 +69,11 @@ fn load(text: Option<&str>, cpus: u32) -> Finding {
     }
 }
 
-/// Jiffies of all CPUs together: all, idle (with waiting for disks), stolen.
-fn jiffies(stat: &str) -> Option<[u64; 3]> {
-    let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    // What guests used is in `user` already; it stands again behind `steal`.
-    let fields = line.split_whitespace().take(8).map(|word| word.parse().ok()).collect::<Option<Vec<u64>>>()?;
-    let stolen = *fields.get(7)?;
-    Some([fields.iter().sum(), fields[3] + fields[4], stolen])
-}
-
 fn cpu_time(stat: Option<(&str, &str)>, cpus: u32) -> Vec<Finding> {
     let change = |(before, after): (&str, &str)| {
-        let (before, after) = (jiffies(before)?, jiffies(after)?);
-        // The counters of idle time may step back a little.
-        let [all, idle, stolen] = [0, 1, 2].map(|index| after[index].saturating_sub(before[index]));
-        (all > 0).then(|| [(all.saturating_sub(idle + stolen)) as f64 / all as f64, stolen as f64 / all as f64])
+        let passed = Ticks::of_all(after)?.since(Ticks::of_all(before)?);
+        let all = passed.total();
+        (all > 0).then(|| [passed.busy() as f64 / all as f64, passed.steal as f64 / all as f64])
     };
     let Some([busy, stolen]) = stat.and_then(change) else {
         return ["foreign CPU", "stolen CPU"].map(|what| AREA.unobservable(what, "`/proc/stat` does not tell")).into();
@@ -103,15 +94,9 @@ fn cpu_time(stat: Option<(&str, &str)>, cpus: u32) -> Vec<Finding> {
     vec![foreign, stolen]
 }
 
-/// `avg10` of the line `some`, in percent.
-fn average(text: &str) -> Option<f64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("some "))?;
-    line.split_whitespace().find_map(|word| word.strip_prefix("avg10=")?.parse().ok())
-}
-
 fn pressure(texts: &BTreeMap<&'static str, String>) -> Finding {
     let averages: Vec<(&str, f64, f64)> =
-        MOST_PRESSURE.iter().filter_map(|(name, most)| Some((*name, average(texts.get(name)?)?, *most))).collect();
+        MOST_PRESSURE.iter().filter_map(|(name, most)| Some((*name, average_10s(texts.get(name)?, Waiting::Some)?, *most))).collect();
     if averages.is_empty() {
         return AREA.unobservable("pressure", "the kernel does not tell (no PSI)");
     }

@@ -8,7 +8,9 @@
 //! read again from their beginning. What cannot be read is absent, and never 0.
 //!
 //! ```text
-//! source/         one file per source: texts of the kernel -> numbers
+//! source/         one file per source: texts of the kernel -> numbers; pure
+//! held            files that are opened once, and one buffer for all of them
+//! group           where the files of a control group are
 //! counters/       Counters, Scope, Moment: which of them a trial needs, and their values at one moment
 //! circumstances/  two moments -> readings and observations; pure
 //! sampler/        the thread and its subjects
@@ -17,9 +19,11 @@
 
 mod circumstances;
 mod counters;
+pub(in crate::measure) mod group;
+mod held;
 mod quiet;
 mod sampler;
-mod source;
+pub(in crate::measure) mod source;
 
 pub use circumstances::{Circumstances, SHORTEST_WINDOW, between};
 pub use counters::{Counters, Moment, Scope, ScopeUnit};

@@ -43,6 +43,9 @@ pub struct Readings {
     pub unit: String,
     /// `cpu_seconds`, `throttled_seconds` (with a quota only) and `memory_peak`; what could not be read is absent.
     pub observations: Vec<Observation>,
+    /// Periods of its quota in the window, and in how many of them it was throttled; none without a quota, or when its limited group
+    /// was never seen.
+    pub quota: Option<(u64, u64)>,
     /// What was asked for, as it was last seen: limits, then mounts and network.
     pub attested: Vec<Attested>,
 }
@@ -97,7 +100,7 @@ impl Window {
 }
 
 fn readings(layout: &CgroupLayout, leaf: Leaf, before: Option<u64>, namespaces: &[(String, u64)]) -> Readings {
-    let throttled = leaf.throttled_seconds();
+    let quota = leaf.quota();
     let (watched, attested) = leaf.into_parts(namespaces);
     // A group that did not exist before has counted nothing before. Nothing runs in no time at all: a group that counted nothing
     // was not the unit's, as that of a daemon whose socket file only forwards to another machine.
@@ -105,10 +108,11 @@ fn readings(layout: &CgroupLayout, leaf: Leaf, before: Option<u64>, namespaces: 
     let peak = counters::memory_peak(layout, &watched.cgroup);
     let observations = [
         cpu.map(|ns| ("cpu_seconds", ns as f64 / 1e9, Unit::SECOND)),
-        throttled.map(|seconds| ("throttled_seconds", seconds, Unit::SECOND)),
+        quota.map(|quota| ("throttled_seconds", quota.throttled_ns as f64 / 1e9, Unit::SECOND)),
         peak.map(|bytes| ("memory_peak", bytes as f64, Unit::BYTE)),
     ];
     let observations =
         observations.into_iter().flatten().filter_map(|(name, value, unit)| Observation::finite(name, value, unit)).collect();
-    Readings { unit: watched.unit, observations, attested }
+    let quota = quota.map(|quota| (quota.periods, quota.throttled));
+    Readings { unit: watched.unit, observations, quota, attested }
 }

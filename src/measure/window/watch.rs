@@ -4,6 +4,7 @@ use super::Watched;
 use super::counters::Throttling;
 use super::inside::Inside;
 use crate::measure::attest;
+use crate::measure::samplers::source::group_cpu::Quota;
 use crate::model::cgroup::CgroupLayout;
 use crate::model::event::Attested;
 use std::sync::Arc;
@@ -25,8 +26,8 @@ pub(super) struct Leaf {
     attested: Vec<Attested>,
     inside: Inside,
     throttling: Option<Throttling>,
-    first_ns: u64,
-    last_ns: Option<u64>,
+    first: Quota,
+    last: Option<Quota>,
     /// Whether the group was there before the start: then nobody but us removes it.
     outlives: bool,
     gone: bool,
@@ -40,8 +41,8 @@ impl Leaf {
             attested: Vec::new(),
             inside: Inside::default(),
             throttling: None,
-            first_ns: 0,
-            last_ns: None,
+            first: Quota::default(),
+            last: None,
             outlives: false,
             gone: false,
             looks: 0,
@@ -51,8 +52,8 @@ impl Leaf {
     /// Has a first look before the unit starts: what was counted until then is not the unit's.
     pub(super) fn first_look(&mut self, layout: &CgroupLayout) {
         self.look(layout);
-        self.first_ns = self.last_ns.unwrap_or(0);
-        self.outlives = self.last_ns.is_some();
+        self.first = self.last.unwrap_or_default();
+        self.outlives = self.last.is_some();
     }
 
     pub(super) fn look(&mut self, layout: &CgroupLayout) {
@@ -74,8 +75,8 @@ impl Leaf {
                 self.throttling = Throttling::open(layout, leaf);
             }
             if let Some(throttling) = &self.throttling {
-                match throttling.read_ns() {
-                    Some(ns) => self.last_ns = Some(ns),
+                match throttling.read() {
+                    Some(quota) => self.last = Some(quota),
                     None => self.gone = true,
                 }
             }
@@ -101,9 +102,9 @@ impl Leaf {
         }
     }
 
-    /// Seconds throttled since the first look; none when the group was never seen or has no quota.
-    pub(super) fn throttled_seconds(&self) -> Option<f64> {
-        Some(self.last_ns?.checked_sub(self.first_ns)? as f64 / 1e9)
+    /// What the quota did since the first look; none when the group was never seen or has no quota.
+    pub(super) fn quota(&self) -> Option<Quota> {
+        self.last?.since(self.first)
     }
 
     /// The unit with its network namespace, once that was seen.
