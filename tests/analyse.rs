@@ -1,5 +1,6 @@
 //! The analysis against known answers, invariances, degenerate inputs, and noise without an effect.
 
+pub mod cpu;
 pub mod starts;
 
 use shakedown::analyse::{analyse, benjamini_hochberg, blocks_needed, holm, level, median_ranks, too_short};
