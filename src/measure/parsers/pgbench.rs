@@ -137,11 +137,9 @@ fn judge(report: &Report, reading: &mut Reading) {
     if let Some(retried) = above_zero(Field::Retried) {
         reading.beware(format!("{retried} transactions were tried again"));
     }
-    if let (true, Some(scale), Some(clients)) = (report.updates_branches, report.get(Field::Scale), report.get(Field::Clients)) {
-        if scale < clients {
-            reading.beware(format!(
-                "the scaling factor {scale} is below the {clients} clients: every transaction updates one of as many rows, and they wait for each other"
-            ));
-        }
+    if let Some((scale, clients)) = report.crowded() {
+        reading.beware(format!(
+            "the scaling factor {scale} is below the {clients} clients: every transaction updates one of as many rows, and they wait for each other"
+        ));
     }
 }

@@ -77,10 +77,13 @@ fn tell(log: &Log, reading: &mut Reading) {
         reading.fail(format!("stress-ng does not trust the metrics of {count} instances itself"));
     }
     let rows = &log.rows;
-    if log.torn {
-        reading.fail("the metrics of stress-ng are damaged or cut off");
-    } else if rows.is_empty() {
+    if log.torn || (log.begun && log.dispatched.is_none()) {
+        return reading.fail("the metrics of stress-ng are damaged or cut off");
+    }
+    if rows.is_empty() {
         reading.fail("no metrics of stress-ng in the output: add `--metrics-brief`");
+    } else if let Some(dispatched) = log.dispatched.filter(|dispatched| *dispatched > rows.len()) {
+        return reading.fail(format!("metrics of {} of {dispatched} stressors only", rows.len()));
     } else if !log.ended {
         reading.fail("the log of stress-ng does not tell of a successful run: it was interrupted, or is cut off");
     }

@@ -39,8 +39,8 @@ pub(super) enum Field {
 #[derive(Debug, Default)]
 pub(super) struct Report {
     fields: Vec<(Field, f64)>,
-    /// The built-in script that updates one row of `pgbench_branches` per unit of scale.
-    pub updates_branches: bool,
+    /// The built-in script that updates one row of `pgbench_branches`, of which each unit of scale has one.
+    updates_branches: bool,
     /// A line does not have its form, or stands there twice: nothing is complete.
     torn: bool,
 }
@@ -111,6 +111,12 @@ impl Report {
     /// Whether everything is there that every report has, its last line included.
     pub(super) fn is_complete(&self) -> bool {
         !self.torn && self.get(Field::Processed).is_some() && self.get(Field::Clients).is_some() && self.rate().is_some()
+    }
+
+    /// Scale and clients, when the clients have to wait for each other's rows.
+    pub(super) fn crowded(&self) -> Option<(f64, f64)> {
+        let both = self.get(Field::Scale).zip(self.get(Field::Clients));
+        both.filter(|(scale, clients)| self.updates_branches && scale < clients)
     }
 
     /// The rate is over a time that is at least the one that was asked for. A client waits for its transaction, so it cannot be busier

@@ -30,6 +30,8 @@ pub(super) struct Row {
 pub(super) struct Log {
     /// As finely as they were printed.
     pub rows: Vec<Row>,
+    /// Stressors that were dispatched.
+    pub dispatched: Option<usize>,
     yaml: Yaml,
     /// Instances; absent before 0.15.07.
     pub failed: Option<f64>,
@@ -42,7 +44,7 @@ pub(super) struct Log {
     /// There is a file and it does not fit to the log.
     pub yaml_differs: bool,
     /// There is a log.
-    begun: bool,
+    pub begun: bool,
     /// The headings of the rows were there, and no other line of the log since.
     in_rows: bool,
 }
@@ -68,9 +70,12 @@ static SECTION: LazyLock<Regex> = LazyLock::new(|| pattern(r"^([a-z-]+):$"));
 static COMPLAINT: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^\S*sh: .*\bstress-ng: (?:command )?not found$|^stress-ng: (?:unrecognized|invalid) option .+"));
 
+/// Before the stressors and their instances: `1 cpu, 1 vm`.
+const DISPATCHING: &str = "dispatching hogs: ";
+
 /// Whether a line begins a run.
 pub(super) fn begins(line: &str) -> bool {
-    LINE.captures(line).is_some_and(|found| found[2].starts_with("dispatching hogs: "))
+    LINE.captures(line).is_some_and(|found| found[2].starts_with(DISPATCHING))
 }
 
 /// What a line complains of.
@@ -104,6 +109,9 @@ impl Log {
 
     fn line(&mut self, level: &str, said: &str) {
         self.begun = true;
+        if let Some(hogs) = said.strip_prefix(DISPATCHING) {
+            self.dispatched = Some(hogs.split(',').count());
+        }
         let is_heading = said.starts_with("stressor ") && said.contains(" bogo ops ");
         if is_heading || (self.in_rows && said.starts_with('(')) {
             self.in_rows = true;
