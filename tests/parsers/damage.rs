@@ -136,9 +136,35 @@ fn supported(value: f64, numbers: &[f64]) -> bool {
         || numbers.iter().any(|n| numbers.iter().any(|d| is(n / d) || is(n / (d / 1e6))))
 }
 
+/// What is computed of mysqlslap's numbers: clients times queries of each, and those over the mean duration.
+fn is_of_all_clients(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    match metric.name.as_str() {
+        "queries" => numbers.iter().any(|clients| numbers.iter().any(|each| is_near(metric.value, clients * each))),
+        "queries_per_second" => value("queries").zip(value("duration")).is_some_and(|(all, time)| is_near(metric.value, all / time)),
+        _ => in_some_unit(metric.value, numbers),
+    }
+}
+
+/// What is computed of memcslap's numbers: keys over time, and the keys of all threads without those that worked.
+fn is_of_all_keys(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    match (metric.name.as_str(), value("requests"), value("duration")) {
+        ("errors", Some(keys), _) => numbers.iter().any(|made| numbers.iter().any(|threads| is_near(made * threads, keys + metric.value))),
+        ("requests_per_second", Some(keys), Some(time)) => is_near(metric.value, keys / time),
+        _ => in_some_unit(metric.value, numbers),
+    }
+}
+
 /// Whether the text holds what a metric says, by what the tool leaves out and what its parser computes.
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
+        "mysqlslap" => is_of_all_clients(found, metric, numbers),
+        "memcaslap" | "pgbench" | "redis-benchmark" => in_some_unit(metric.value, numbers),
+        "memcslap" => is_of_all_keys(found, metric, numbers),
+        // A percentage.
+        "stress-ng" if metric.name == "cpu_usage" => in_some_unit(metric.value * 100.0, numbers),
+        "stress-ng" => in_some_unit(metric.value, numbers),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),
     }

@@ -13,10 +13,16 @@ mod dd;
 mod declared;
 mod fio;
 mod last_json;
+mod memcaslap;
+mod memcslap;
+mod mysqlslap;
 mod number;
+mod pgbench;
 mod plain_text;
 mod reading;
+mod redis_benchmark;
 mod repeated_keys;
+mod stress_ng;
 mod sysbench;
 mod time;
 mod wrk;
@@ -49,7 +55,20 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
+pub static PARSERS: &[&dyn Parser] = &[
+    &ab::Ab,
+    &dd::Dd,
+    &fio::Fio,
+    &memcaslap::Memcaslap,
+    &memcslap::Memcslap,
+    &mysqlslap::Mysqlslap,
+    &pgbench::Pgbench,
+    &redis_benchmark::RedisBenchmark,
+    &stress_ng::StressNg,
+    &sysbench::Sysbench,
+    &time::Time,
+    &wrk::Wrk,
+];
 
 /// The parser of that name.
 #[must_use]
