@@ -12,9 +12,14 @@ mod csv_table;
 mod dd;
 mod declared;
 mod fio;
+mod isucon13;
+mod isucon14;
+mod isucon4;
+mod isucon_result;
 mod last_json;
 mod number;
 mod plain_text;
+mod private_isu;
 mod reading;
 mod repeated_keys;
 mod sysbench;
@@ -49,7 +54,18 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
+pub static PARSERS: &[&dyn Parser] = &[
+    &ab::Ab,
+    &dd::Dd,
+    &fio::Fio,
+    &isucon13::Isucon13,
+    &isucon14::Isucon14,
+    &isucon4::Isucon4,
+    &private_isu::PrivateIsu,
+    &sysbench::Sysbench,
+    &time::Time,
+    &wrk::Wrk,
+];
 
 /// The parser of that name.
 #[must_use]
