@@ -121,6 +121,21 @@ fn is_added_up(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     numbers.iter().any(|one| numbers.iter().any(|other| is_near(metric.value, one + other)))
 }
 
+/// locust's JSON has an object for each name: their counts are added up, their mean lies between the extremes, and the rate is over
+/// the time between two stamps.
+fn is_of_locust(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    let pairs = |is: &dyn Fn(f64, f64) -> bool| numbers.iter().any(|one| numbers.iter().any(|other| is(*one, *other)));
+    match metric.name.as_str() {
+        "requests" | "errors" | "body_bytes" => pairs(&|one, other| is_near(metric.value, one + other)),
+        "requests_per_second" => pairs(&|last, first| value("requests").is_some_and(|count| is_near(metric.value, count / (last - first)))),
+        "latency_avg" => {
+            matches!((value("latency_min"), value("latency_max")), (Some(min), Some(max)) if (min..=max).contains(&metric.value))
+        }
+        _ => false,
+    }
+}
+
 /// The benchmarker of ISUCON 14 prints `code:count` for each kind of error: every second number adds up.
 fn is_sum_of_every_second(value: f64, numbers: &[f64]) -> bool {
     let sums = |from: usize| numbers[from..].iter().step_by(2).scan(0.0, |sum, count| Some(std::mem::replace(sum, *sum + count) + count));
@@ -150,6 +165,7 @@ fn supported(value: f64, numbers: &[f64]) -> bool {
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
         "isucon14" if metric.name == "errors" && is_sum_of_every_second(metric.value, numbers) => true,
+        "locust" => in_some_unit(metric.value, numbers) || is_of_locust(found, metric, numbers),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),
     }

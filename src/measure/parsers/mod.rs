@@ -11,12 +11,14 @@ mod constants;
 mod csv_table;
 mod dd;
 mod declared;
+mod few_samples;
 mod fio;
 mod isucon13;
 mod isucon14;
 mod isucon4;
 mod isucon_result;
 mod last_json;
+mod locust;
 mod number;
 mod plain_text;
 mod private_isu;
@@ -61,6 +63,7 @@ pub static PARSERS: &[&dyn Parser] = &[
     &isucon13::Isucon13,
     &isucon14::Isucon14,
     &isucon4::Isucon4,
+    &locust::Locust,
     &private_isu::PrivateIsu,
     &sysbench::Sysbench,
     &time::Time,
