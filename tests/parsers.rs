@@ -8,6 +8,7 @@ mod fio;
 mod isucon13;
 mod isucon14;
 mod isucon4;
+mod k6;
 mod locust;
 mod private_isu;
 mod registry;

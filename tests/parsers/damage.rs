@@ -136,6 +136,25 @@ fn is_of_locust(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     }
 }
 
+/// k6 tells rates without a duration or a duration without rates, shares of checks, bytes with decimal prefixes and clock readings.
+fn is_of_k6(metric: &Observation, numbers: &[f64]) -> bool {
+    let value = metric.value;
+    let pairs = |is: &dyn Fn(f64, f64) -> bool| numbers.iter().any(|one| numbers.iter().any(|other| is(*one, *other)));
+    match metric.name.as_str() {
+        "bytes" | "bytes_per_second" if numbers.iter().any(|n| (0..7).any(|power| is_near(value, n * 1000f64.powi(power)))) => true,
+        "duration" | "requests_per_second" | "iterations_per_second" | "bytes_per_second" => {
+            pairs(&|n, d| is_near(value, n / d) || is_near(value, n / (d / 1e3)))
+        }
+        "checks" => pairs(&|passes, fails| is_near(value, passes + fails)),
+        "checks_failed" => pairs(&|of, passes| is_near(value, of - passes)),
+        name if name.starts_with("latency_") => {
+            numbers.windows(2).any(|pair| is_near(value, pair[0] * 60.0 + pair[1]))
+                || numbers.windows(3).any(|three| is_near(value, three[0] * 3600.0 + three[1] * 60.0 + three[2]))
+        }
+        _ => false,
+    }
+}
+
 /// The benchmarker of ISUCON 14 prints `code:count` for each kind of error: every second number adds up.
 fn is_sum_of_every_second(value: f64, numbers: &[f64]) -> bool {
     let sums = |from: usize| numbers[from..].iter().step_by(2).scan(0.0, |sum, count| Some(std::mem::replace(sum, *sum + count) + count));
@@ -165,6 +184,7 @@ fn supported(value: f64, numbers: &[f64]) -> bool {
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
         "isucon14" if metric.name == "errors" && is_sum_of_every_second(metric.value, numbers) => true,
+        "k6" => in_some_unit(metric.value, numbers) || is_of_k6(metric, numbers),
         "locust" => in_some_unit(metric.value, numbers) || is_of_locust(found, metric, numbers),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),

@@ -17,6 +17,7 @@ mod isucon13;
 mod isucon14;
 mod isucon4;
 mod isucon_result;
+mod k6;
 mod last_json;
 mod locust;
 mod number;
@@ -63,6 +64,7 @@ pub static PARSERS: &[&dyn Parser] = &[
     &isucon13::Isucon13,
     &isucon14::Isucon14,
     &isucon4::Isucon4,
+    &k6::K6,
     &locust::Locust,
     &private_isu::PrivateIsu,
     &sysbench::Sysbench,
