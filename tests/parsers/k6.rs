@@ -271,7 +271,7 @@ fn documents_that_must_not_be_believed() {
         (format!("{whole}\n{{\"level\":\"info\",\"msg\":\"done\",\"time\":\"x\"}}\n"), None),
         (export(|d| d["metrics"]["http_reqs"]["rate"] = json!(20)), Some(RATES)),
         (export(|d| d["metrics"]["iterations"]["count"] = json!(4010)), Some(RATES)),
-        (export(|d| d["metrics"]["http_req_failed"]["fails"] = json!(4009)), Some(PARTS)),
+        (export(|d| d["metrics"]["http_req_failed"]["fails"] = json!(4011)), Some(PARTS)),
         (export(|d| d["metrics"]["http_req_duration"]["med"] = json!(16)), Some(ORDER)),
         (export(|d| d["metrics"]["http_req_duration"]["max"] = json!(7)), Some(ORDER)),
         (export(|d| d["metrics"]["iterations"] = Value::Null), Some(NO_ITERATION)),
@@ -284,7 +284,7 @@ fn documents_that_must_not_be_believed() {
         (machine(|d| d["results"]["metrics"] = json!([])), Some(NO_ITERATION)),
         (
             machine(|d| d["results"]["checks"]["metrics"][2]["values"]["total"] = json!(4000)),
-            Some("the summary of k6 contradicts itself: its failed checks"),
+            Some("the summary of k6 contradicts itself: its passed checks are not a part of its checks"),
         ),
         (changed("handle_summary_constructed.txt", |d| d["state"]["testRunDurationMs"] = json!(3000)), Some("a threshold was crossed")),
     ]);
@@ -332,6 +332,32 @@ fn the_last_of_several_summaries_counts() {
         let whole = text(file);
         let found = parse("k6", format!("{whole}{}", whole.replace(from, to)).as_bytes(), b"", 0);
         assert_eq!((found.metrics[0].value, found.problems.contains(&several.to_owned())), (value, true), "{file}: {found:?}");
+    }
+}
+
+#[test]
+fn what_an_earlier_run_crossed_is_forgotten() {
+    let old = text("text_legacy_constructed.txt");
+    let fine = old.replace("✗ http_req_failed", "✓ http_req_failed").replace("10.00% ✓ 500         ✗ 4500", "0.00% ✓ 0 ✗ 5000");
+    let fine = fine.replace("95.00% ✓ 9500        ✗ 500", "100.00% ✓ 10000 ✗ 0").replace("level=error", "level=info");
+    let crossed = text("text_full_crossed_constructed.txt").replace("level=error", "level=info");
+    let compact = text("text_compact_constructed.txt");
+    for (earlier, last) in [(&old.replace("level=error", "level=info"), &fine), (&crossed, &compact)] {
+        let found = parse("k6", format!("{earlier}{last}").as_bytes(), b"", 0);
+        assert!(found.ok && found.problems.contains(&"several summaries of k6: the last one counts".to_owned()), "{found:?}");
+    }
+}
+
+#[test]
+fn requests_that_nobody_judged_are_said() {
+    let judged = changed("summary_export_constructed.txt", |d| d["metrics"]["http_req_failed"]["fails"] = json!(4000));
+    let untold = changed("summary_export_constructed.txt", |d| d["metrics"]["http_req_failed"] = Value::Null);
+    for (text, caution) in [
+        (judged, "of 4010 requests only 4000 were judged by `http_req_failed`: the script left the others out"),
+        (untold, "the summary does not tell how many requests failed (`http_req_failed`)"),
+    ] {
+        let found = parse("k6", text.as_bytes(), b"", 0);
+        assert!(found.ok && found.problems.contains(&caution.to_owned()), "{found:?}");
     }
 }
 

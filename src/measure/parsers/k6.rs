@@ -104,14 +104,18 @@ fn tell(summary: &Summary, reading: &mut Reading) {
     if let Some((failed, of)) = summary.failed.filter(|(failed, _)| *failed > 0.0) {
         reading.fail(format!("{failed} of {of} requests failed"));
     }
-    if let Some((failed, of)) = summary.checks_failed.filter(|(failed, _)| *failed > 0.0) {
+    if let Some((failed, of)) = summary.checks_failed().filter(|(failed, _)| *failed > 0.0) {
         reading.fail(format!("{failed} of {of} checks failed"));
     }
     if let Some(reason) = summary.contradiction() {
         reading.fail(format!("the summary of k6 contradicts itself: {reason}"));
     }
-    if summary.requests.is_some() && summary.failed.is_none() {
-        reading.beware("the summary does not tell how many requests failed (`http_req_failed`)");
+    match (summary.requests, summary.failed) {
+        (Some(_), None) => reading.beware("the summary does not tell how many requests failed (`http_req_failed`)"),
+        (Some(requests), Some((_, of))) if of < requests => {
+            reading.beware(format!("of {requests} requests only {of} were judged by `http_req_failed`: the script left the others out"));
+        }
+        _ => {}
     }
     if let Some(dropped) = summary.dropped.filter(|dropped| *dropped > 0.0) {
         reading.beware(format!("{dropped} iterations were dropped, because no VU was free: the rate that was asked for was not reached"));
@@ -142,6 +146,6 @@ fn metrics(summary: &Summary, reading: &mut Reading) {
     reading.metric_if("iterations_per_second", summary.iteration_rate, Unit::PER_SECOND);
     reading.metric_if("iterations", summary.iterations, Unit::ONE);
     reading.metric_if("dropped_iterations", summary.dropped, Unit::ONE);
-    reading.metric_if("checks", summary.checks_failed.map(|(_, of)| of), Unit::ONE);
-    reading.metric_if("checks_failed", summary.checks_failed.map(|(failed, _)| failed), Unit::ONE);
+    reading.metric_if("checks", summary.checks_failed().map(|(_, of)| of), Unit::ONE);
+    reading.metric_if("checks_failed", summary.checks_failed().map(|(failed, _)| failed), Unit::ONE);
 }

@@ -32,7 +32,7 @@ const METRICS: &[MetricInfo] = &[
         "requests_per_second",
         "1/s",
         HIGHER,
-        "requests, failed ones too, over the time that locust measured; with --json over the time from the first request to the last",
+        "requests, failed ones too, over the time that locust measured; with --json over the time from the first response to the last",
     ),
     info("requests", "1", None, "requests of all names, failed ones too"),
     info("errors", "1", LOWER, "failed requests"),

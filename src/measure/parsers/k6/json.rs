@@ -50,7 +50,7 @@ impl Document {
             iterations: number("iterations", "count"),
             iteration_rate: rate("iterations"),
             dropped: number("dropped_iterations", "count"),
-            checks_failed: self.checks_failed(),
+            checks_passed: self.values("checks").or_else(|| self.values("checks_succeeded")).and_then(share),
             told_duration,
             bytes: number("data_received", "count"),
             bytes_per_second: rate("data_received"),
@@ -59,11 +59,6 @@ impl Document {
         };
         summary.take_latencies(|statistic| number("http_req_duration", statistic).map(|milliseconds| milliseconds / 1e3));
         summary
-    }
-
-    fn checks_failed(&self) -> Option<(f64, f64)> {
-        let (passed, of) = self.values("checks").or_else(|| self.values("checks_succeeded")).and_then(share)?;
-        Some((of - passed, of))
     }
 
     /// `"p(95)<200": true` in an export says that it was crossed, `{"ok": false}` elsewhere.

@@ -29,43 +29,64 @@ enum Section {
     Part,
 }
 
+/// What is read so far.
+#[derive(Default)]
+struct Reader<'a> {
+    summary: Summary,
+    section: Section,
+    /// The metric whose thresholds are being read.
+    metric: &'a str,
+    /// The metrics of the list of before 1.0 that is being read.
+    listed: Vec<&'a str>,
+    runs: usize,
+}
+
 /// Reads the last summary; none when there is none.
 pub(super) fn read(text: &str) -> Option<Summary> {
-    let (mut summary, mut section, mut metric, mut runs) = (Summary::default(), Section::None, "", 0);
-    for line in text.lines().map(str::trim) {
-        match line.strip_prefix("█ ").map(str::trim) {
-            Some("THRESHOLDS") => (summary, section) = (Summary::default(), Section::Thresholds),
-            Some("TOTAL RESULTS") => {
-                if section != Section::Thresholds {
-                    summary = Summary::default();
+    let mut reader = Reader::default();
+    text.lines().for_each(|line| reader.line(line.trim()));
+    let Reader { summary, runs, section, .. } = reader;
+    let is_there = section != Section::None || summary.requests.is_some() || summary.iterations.is_some();
+    is_there.then_some(Summary { runs, ..summary })
+}
+
+impl<'a> Reader<'a> {
+    fn line(&mut self, line: &'a str) {
+        match (line.strip_prefix("█ ").map(str::trim), self.section) {
+            (Some("THRESHOLDS"), _) => (self.summary, self.section) = (Summary::default(), Section::Thresholds),
+            (Some("TOTAL RESULTS"), before) => {
+                if before != Section::Thresholds {
+                    self.summary = Summary::default();
                 }
-                section = Section::Total;
-                runs += 1;
+                (self.section, self.runs) = (Section::Total, self.runs + 1);
             }
-            Some(_) if section != Section::None => section = Section::Part,
-            _ => match section {
-                Section::Part => {}
-                Section::Thresholds => match CROSSED.captures(line) {
-                    Some(found) => summary.crossed.push(format!("{metric}: {}", &found[1])),
-                    None if METRIC.is_match(line) => metric = line,
-                    None => {}
-                },
-                Section::None | Section::Total => {
-                    if let Some(found) = LINE.captures(line) {
-                        // One list after another, without a title between them.
-                        if section == Section::None && &found[2] == "iterations" {
-                            runs += 1;
-                        }
-                        if found.get(1).is_some_and(|mark| mark.as_str() == "✗") {
-                            summary.crossed.push(found[2].to_owned());
-                        }
-                        summary.take(&found[2], found[3].trim());
-                    }
-                }
+            (Some(_), Section::None) | (None, Section::Part) => {}
+            (Some(_), _) => self.section = Section::Part,
+            (None, Section::Thresholds) => match CROSSED.captures(line) {
+                Some(found) => self.summary.crossed.push(format!("{}: {}", self.metric, &found[1])),
+                None if METRIC.is_match(line) => self.metric = line,
+                None => {}
             },
+            (None, Section::None | Section::Total) => self.metric_line(line),
         }
     }
-    (runs > 0 || summary.requests.is_some()).then_some(Summary { runs, ..summary })
+
+    fn metric_line(&mut self, line: &'a str) {
+        let Some(found) = LINE.captures(line) else { return };
+        let part = |at: usize| found.get(at).map_or("", |part| part.as_str());
+        let (mark, name, values) = (part(1), part(2), part(3));
+        if self.section == Section::None && !name.starts_with('{') {
+            // Lists follow each other without a title, and a list names a metric once.
+            if self.listed.is_empty() || self.listed.contains(&name) {
+                (self.summary, self.listed, self.runs) = (Summary::default(), Vec::new(), self.runs + 1);
+            }
+            self.listed.push(name);
+        }
+        if mark == "✗" {
+            self.summary.crossed.push(name.to_owned());
+        }
+        self.summary.take(name, values.trim());
+    }
 }
 
 impl Summary {
@@ -76,8 +97,7 @@ impl Summary {
             "dropped_iterations" => self.dropped = count(values).0,
             "data_received" => (self.bytes, self.bytes_per_second) = data(values),
             "http_req_failed" => self.failed = share(values),
-            "checks" => self.checks_failed = share(values).map(|(passed, of)| (of - passed, of)),
-            "checks_failed" => self.checks_failed = share(values),
+            "checks" | "checks_succeeded" => self.checks_passed = share(values),
             "http_req_duration" => {
                 self.take_latencies(|statistic| {
                     let found = values.split_whitespace().find_map(|pair| pair.strip_prefix(statistic)?.strip_prefix('='));

@@ -14,7 +14,7 @@ struct Entry {
     total: f64,
     /// Smallest and largest response time, ms.
     extremes: Option<(f64, f64)>,
-    /// First and last request, s.
+    /// First and last response, s since 1970.
     span: (f64, f64),
     body_bytes: f64,
     /// Count by response time in ms.
