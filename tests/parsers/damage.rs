@@ -100,7 +100,11 @@ const UNITS: [f64; 11] = [1.0, 1e-3, 1e-6, 1e-9, 60.0, 3600.0, 1e3, 1e6, 1024.0,
 
 /// These leave out the lines of errors when there were none.
 fn is_left_out(tool: &str, metric: &str) -> bool {
-    matches!(tool, "ab" | "wrk") && (metric.starts_with("errors") || metric.starts_with("non_2xx"))
+    match tool {
+        "ab" | "wrk" => metric.starts_with("errors") || metric.starts_with("non_2xx"),
+        "isucon14" => metric == "errors",
+        _ => false,
+    }
 }
 
 /// fio's jobs are added up: a total of both directions, two jobs in one, or a mean that lies between what it is a mean of.
@@ -115,6 +119,46 @@ fn is_added_up(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
         return is_near(metric.value, parts[0] + parts[1]);
     }
     numbers.iter().any(|one| numbers.iter().any(|other| is_near(metric.value, one + other)))
+}
+
+/// locust's JSON has an object for each name: their counts are added up, their mean lies between the extremes, and the rate is over
+/// the time between two stamps.
+fn is_of_locust(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    let pairs = |is: &dyn Fn(f64, f64) -> bool| numbers.iter().any(|one| numbers.iter().any(|other| is(*one, *other)));
+    match metric.name.as_str() {
+        "requests" | "errors" | "body_bytes" => pairs(&|one, other| is_near(metric.value, one + other)),
+        "requests_per_second" => pairs(&|last, first| value("requests").is_some_and(|count| is_near(metric.value, count / (last - first)))),
+        "latency_avg" => {
+            matches!((value("latency_min"), value("latency_max")), (Some(min), Some(max)) if (min..=max).contains(&metric.value))
+        }
+        _ => false,
+    }
+}
+
+/// k6 tells rates without a duration or a duration without rates, shares of checks, bytes with decimal prefixes and clock readings.
+fn is_of_k6(metric: &Observation, numbers: &[f64]) -> bool {
+    let value = metric.value;
+    let pairs = |is: &dyn Fn(f64, f64) -> bool| numbers.iter().any(|one| numbers.iter().any(|other| is(*one, *other)));
+    match metric.name.as_str() {
+        "bytes" | "bytes_per_second" if numbers.iter().any(|n| (0..7).any(|power| is_near(value, n * 1000f64.powi(power)))) => true,
+        "duration" | "requests_per_second" | "iterations_per_second" | "bytes_per_second" => {
+            pairs(&|n, d| is_near(value, n / d) || is_near(value, n / (d / 1e3)))
+        }
+        "checks" => pairs(&|passes, fails| is_near(value, passes + fails)),
+        "checks_failed" => pairs(&|of, passes| is_near(value, of - passes)),
+        name if name.starts_with("latency_") => {
+            numbers.windows(2).any(|pair| is_near(value, pair[0] * 60.0 + pair[1]))
+                || numbers.windows(3).any(|three| is_near(value, three[0] * 3600.0 + three[1] * 60.0 + three[2]))
+        }
+        _ => false,
+    }
+}
+
+/// The benchmarker of ISUCON 14 prints `code:count` for each kind of error: every second number adds up.
+fn is_sum_of_every_second(value: f64, numbers: &[f64]) -> bool {
+    let sums = |from: usize| numbers[from..].iter().step_by(2).scan(0.0, |sum, count| Some(std::mem::replace(sum, *sum + count) + count));
+    (0..numbers.len()).any(|from| sums(from).any(|sum| is_near(value, sum)))
 }
 
 fn is_near(value: f64, candidate: f64) -> bool {
@@ -165,6 +209,9 @@ fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) ->
         // A percentage.
         "stress-ng" if metric.name == "cpu_usage" => in_some_unit(metric.value * 100.0, numbers),
         "stress-ng" => in_some_unit(metric.value, numbers),
+        "isucon14" if metric.name == "errors" && is_sum_of_every_second(metric.value, numbers) => true,
+        "k6" => in_some_unit(metric.value, numbers) || is_of_k6(metric, numbers),
+        "locust" => in_some_unit(metric.value, numbers) || is_of_locust(found, metric, numbers),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),
     }

@@ -11,14 +11,22 @@ mod constants;
 mod csv_table;
 mod dd;
 mod declared;
+mod few_samples;
 mod fio;
+mod isucon13;
+mod isucon14;
+mod isucon4;
+mod isucon_result;
+mod k6;
 mod last_json;
+mod locust;
 mod memcaslap;
 mod memcslap;
 mod mysqlslap;
 mod number;
 mod pgbench;
 mod plain_text;
+mod private_isu;
 mod reading;
 mod redis_benchmark;
 mod repeated_keys;
@@ -59,10 +67,16 @@ pub static PARSERS: &[&dyn Parser] = &[
     &ab::Ab,
     &dd::Dd,
     &fio::Fio,
+    &isucon13::Isucon13,
+    &isucon14::Isucon14,
+    &isucon4::Isucon4,
+    &k6::K6,
+    &locust::Locust,
     &memcaslap::Memcaslap,
     &memcslap::Memcslap,
     &mysqlslap::Mysqlslap,
     &pgbench::Pgbench,
+    &private_isu::PrivateIsu,
     &redis_benchmark::RedisBenchmark,
     &stress_ng::StressNg,
     &sysbench::Sysbench,
