@@ -217,7 +217,7 @@ mod tests {
             quantity: (*quantity).to_owned(),
             unit: "s".to_owned(),
         };
-        let phase = |at: usize| PHASES[(at + 1) / 2].to_owned();
+        let phase = |at: usize| PHASES[at.div_ceil(2)].to_owned();
         let values = |at: usize| columns.iter().map(|(.., values)| values[at]).collect();
         let sample = |at: usize| Sample { time: 2.0 * at as f64, phase: phase(at), values: values(at) };
         Series { columns: columns.iter().map(column).collect(), samples: (0..columns[0].2.len()).map(sample).collect() }
