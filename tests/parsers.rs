@@ -5,6 +5,7 @@ mod damage;
 mod dd;
 mod declared;
 mod fio;
+mod hey;
 mod registry;
 mod sysbench;
 mod time;

@@ -136,9 +136,26 @@ fn supported(value: f64, numbers: &[f64]) -> bool {
         || numbers.iter().any(|n| numbers.iter().any(|d| is(n / d) || is(n / (d / 1e6))))
 }
 
+/// Lists of answers are added up and leave out what there was none of. A table of hey has a row of eight numbers for each response, and
+/// all else is computed from it.
+fn is_answered(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    let pair = |value: f64| numbers.iter().any(|one| numbers.iter().any(|other| is_near(value, one + other)));
+    let rows = |value: f64| value * 8.0 <= numbers.len() as f64;
+    let table = value("errors").is_none();
+    match (metric.name.as_str(), value("requests"), value("duration")) {
+        ("requests" | "errors" | "non_2xx_3xx", ..) => metric.value == 0.0 || if table { rows(metric.value) } else { pair(metric.value) },
+        ("requests_per_second", Some(requests), Some(duration)) => is_near(metric.value * duration, requests),
+        ("duration", ..) => table && pair(metric.value),
+        ("latency_avg", ..) => table && (value("latency_min").unwrap_or(0.0)..=value("latency_max").unwrap_or(0.0)).contains(&metric.value),
+        _ => false,
+    }
+}
+
 /// Whether the text holds what a metric says, by what the tool leaves out and what its parser computes.
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
+        "hey" => in_some_unit(metric.value, numbers) || is_answered(found, metric, numbers),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),
     }

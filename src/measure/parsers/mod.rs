@@ -7,12 +7,15 @@
 //! Problems list what made the output not ok first, then what to beware of.
 
 mod ab;
+mod answers;
 mod constants;
 mod csv_table;
 mod dd;
 mod declared;
 mod fio;
+mod hey;
 mod last_json;
+mod latencies;
 mod number;
 mod plain_text;
 mod reading;
@@ -49,7 +52,15 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
+pub static PARSERS: &[&dyn Parser] = &[
+    &ab::Ab,
+    &dd::Dd,
+    &fio::Fio,
+    &hey::Hey,
+    &sysbench::Sysbench,
+    &time::Time,
+    &wrk::Wrk,
+];
 
 /// The parser of that name.
 #[must_use]
