@@ -6,6 +6,7 @@ mod dd;
 mod declared;
 mod fio;
 mod hey;
+mod oha;
 mod registry;
 mod sysbench;
 mod time;

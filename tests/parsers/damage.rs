@@ -144,7 +144,7 @@ fn is_answered(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     let rows = |value: f64| value * 8.0 <= numbers.len() as f64;
     let table = value("errors").is_none();
     match (metric.name.as_str(), value("requests"), value("duration")) {
-        ("requests" | "errors" | "non_2xx_3xx", ..) => metric.value == 0.0 || if table { rows(metric.value) } else { pair(metric.value) },
+        ("requests" | "errors" | "non_2xx_3xx" | "requests_cut_off", ..) => metric.value == 0.0 || if table { rows(metric.value) } else { pair(metric.value) },
         ("requests_per_second", Some(requests), Some(duration)) => is_near(metric.value * duration, requests),
         ("duration", ..) => table && pair(metric.value),
         ("latency_avg", ..) => table && (value("latency_min").unwrap_or(0.0)..=value("latency_max").unwrap_or(0.0)).contains(&metric.value),
@@ -155,7 +155,7 @@ fn is_answered(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
 /// Whether the text holds what a metric says, by what the tool leaves out and what its parser computes.
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
-        "hey" => in_some_unit(metric.value, numbers) || is_answered(found, metric, numbers),
+        "hey" | "oha" => in_some_unit(metric.value, numbers) || is_answered(found, metric, numbers),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),
     }

@@ -17,6 +17,7 @@ mod hey;
 mod last_json;
 mod latencies;
 mod number;
+mod oha;
 mod plain_text;
 mod reading;
 mod repeated_keys;
@@ -57,6 +58,7 @@ pub static PARSERS: &[&dyn Parser] = &[
     &dd::Dd,
     &fio::Fio,
     &hey::Hey,
+    &oha::Oha,
     &sysbench::Sysbench,
     &time::Time,
     &wrk::Wrk,
