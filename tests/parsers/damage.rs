@@ -152,10 +152,27 @@ fn is_answered(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     }
 }
 
+/// httperf's errors and bad replies are sums of their kinds, its rate and the mean time of a request those of printed numbers.
+fn is_summed_by_httperf(found: &Parsed, metric: &Observation) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    match metric.name.as_str() {
+        "errors" => {
+            let kinds = found.metrics.iter().filter(|metric| metric.name.starts_with("errors_"));
+            is_near(metric.value, kinds.map(|metric| metric.value).sum())
+        }
+        "latency_avg" => is_near(metric.value, value("waiting_avg").unwrap_or(0.0) + value("transfer_avg").unwrap_or(0.0)),
+        "requests_per_second" => {
+            value("requests").zip(value("duration")).is_some_and(|(requests, duration)| is_near(metric.value * duration, requests))
+        }
+        _ => false,
+    }
+}
+
 /// Whether the text holds what a metric says, by what the tool leaves out and what its parser computes.
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
         "hey" | "oha" => in_some_unit(metric.value, numbers) || is_answered(found, metric, numbers),
+        "httperf" => in_some_unit(metric.value, numbers) || is_summed_by_httperf(found, metric),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),
     }

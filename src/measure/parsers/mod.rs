@@ -8,12 +8,14 @@
 
 mod ab;
 mod answers;
+mod autocannon;
 mod constants;
 mod csv_table;
 mod dd;
 mod declared;
 mod fio;
 mod hey;
+mod httperf;
 mod last_json;
 mod latencies;
 mod number;
@@ -21,6 +23,7 @@ mod oha;
 mod plain_text;
 mod reading;
 mod repeated_keys;
+mod siege;
 mod sysbench;
 mod time;
 mod wrk;
@@ -55,10 +58,13 @@ pub trait Parser: Sync {
 /// Every parser, by name.
 pub static PARSERS: &[&dyn Parser] = &[
     &ab::Ab,
+    &autocannon::Autocannon,
     &dd::Dd,
     &fio::Fio,
     &hey::Hey,
+    &httperf::Httperf,
     &oha::Oha,
+    &siege::Siege,
     &sysbench::Sysbench,
     &time::Time,
     &wrk::Wrk,
