@@ -1,6 +1,7 @@
 //! Every saved output of every tool with what it must yield, taken from the file by eye; declared extraction; and damage.
 
 mod ab;
+mod autocannon;
 mod damage;
 mod dd;
 mod declared;

@@ -86,6 +86,7 @@ fn numbers(text: &[u8]) -> Vec<f64> {
         }
         let number = String::from_utf8_lossy(&text[start..at]);
         found.push(number.replace(',', ".").parse().expect("digits"));
+        found.extend(thousands(&text[start..]));
         // A comma may also stand between two numbers, of which the second may have decimals.
         if let Some(comma) = number.find(',') {
             found.push(number[..comma].parse().expect("digits"));
@@ -95,12 +96,21 @@ fn numbers(text: &[u8]) -> Vec<f64> {
     found
 }
 
+/// `2,035.5` at the beginning of a text, with its groups as thousands.
+fn thousands(text: &[u8]) -> Option<f64> {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit() && !matches!(byte, b',' | b'.')).unwrap_or(text.len());
+    let number = String::from_utf8_lossy(&text[..end]);
+    let mut groups = number.split('.').next()?.split(',').skip(1).peekable();
+    groups.peek()?;
+    if groups.all(|group| group.len() == 3) { number.replace(',', "").parse().ok() } else { None }
+}
+
 /// What a unit is in base units: ms, us, ns, min, h, k, M, KiB, MiB, GiB.
 const UNITS: [f64; 11] = [1.0, 1e-3, 1e-6, 1e-9, 60.0, 3600.0, 1e3, 1e6, 1024.0, 1_048_576.0, 1_073_741_824.0];
 
 /// These leave out the lines of errors when there were none.
 fn is_left_out(tool: &str, metric: &str) -> bool {
-    matches!(tool, "ab" | "wrk") && (metric.starts_with("errors") || metric.starts_with("non_2xx"))
+    matches!(tool, "ab" | "autocannon" | "wrk") && (metric.starts_with("errors") || metric.starts_with("non_2xx") || metric == "mismatches")
 }
 
 /// fio's jobs are added up: a total of both directions, two jobs in one, or a mean that lies between what it is a mean of.
@@ -144,7 +154,9 @@ fn is_answered(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     let rows = |value: f64| value * 8.0 <= numbers.len() as f64;
     let table = value("errors").is_none();
     match (metric.name.as_str(), value("requests"), value("duration")) {
-        ("requests" | "errors" | "non_2xx_3xx" | "requests_cut_off", ..) => metric.value == 0.0 || if table { rows(metric.value) } else { pair(metric.value) },
+        ("requests" | "errors" | "non_2xx_3xx" | "requests_cut_off", ..) => {
+            metric.value == 0.0 || if table { rows(metric.value) } else { pair(metric.value) }
+        }
         ("requests_per_second", Some(requests), Some(duration)) => is_near(metric.value * duration, requests),
         ("duration", ..) => table && pair(metric.value),
         ("latency_avg", ..) => table && (value("latency_min").unwrap_or(0.0)..=value("latency_max").unwrap_or(0.0)).contains(&metric.value),
@@ -215,6 +227,7 @@ fn soak_damaged_outputs() {
 
 #[test]
 fn a_value_that_the_text_does_not_hold_is_noticed() {
+    assert_eq!(numbers(b"2,035.5 1,446x"), [2.035, 2035.5, 2.0, 35.5, 1.446, 1446.0, 1.0, 446.0]);
     let numbers = numbers(b"real\t1m 1.01s\n5 bytes, 2,5e-05 s");
     assert_eq!(numbers, [1.0, 1.01, 5.0, 2.5e-05, 2.0, 5e-05]);
     assert!(supported(61.01, &numbers) && supported(200_000.0, &numbers) && supported(0.005, &numbers));

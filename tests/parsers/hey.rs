@@ -22,13 +22,7 @@ const CASES: &[Case] = &[
                 "no request was completed",
                 "20 requests got no response (`Get \"http://127.0.0.1:1/\": dial tcp 127.0.0.1:1: connect: connection refused`)",
             ],
-            &[
-                ("requests_per_second", 6425.4221),
-                ("requests", 0.0),
-                ("errors", 20.0),
-                ("non_2xx_3xx", 0.0),
-                ("duration", 0.0031),
-            ],
+            &[("requests_per_second", 6425.4221), ("requests", 0.0), ("errors", 20.0), ("non_2xx_3xx", 0.0), ("duration", 0.0031)],
         )
     },
     fine(
@@ -306,7 +300,10 @@ fn a_table_is_read_in_full_or_not_at_all() {
     let torn = "the table of hey is damaged or cut off";
     let table = [
         (format!("{HEADER}{}", row(200)), None),
-        (format!("{HEADER}{}{}{}", row(200), row(503), row(404)), Some("2 responses were neither 2xx nor 3xx (1 status 503, 1 status 404)")),
+        (
+            format!("{HEADER}{}{}{}", row(200), row(503), row(404)),
+            Some("2 responses were neither 2xx nor 3xx (1 status 503, 1 status 404)"),
+        ),
         (HEADER.to_owned(), Some("no request was completed")),
         (format!("{HEADER}{}", row(200).trim_end()), Some(torn)),
         (format!("{HEADER}{}", row(200).replace("0.0001", "NaN")), Some(torn)),
@@ -324,7 +321,8 @@ fn a_table_is_read_in_full_or_not_at_all() {
 
 #[test]
 fn percentiles_of_a_table_need_a_slower_response() {
-    let rows: String = (1..=100).map(|at| format!("{:.4},0.0000,0.0000,0.0000,0.0000,0.0000,200,0.0000\n", f64::from(at) / 100.0)).collect();
+    let rows: String =
+        (1..=100).map(|at| format!("{:.4},0.0000,0.0000,0.0000,0.0000,0.0000,200,0.0000\n", f64::from(at) / 100.0)).collect();
     let found = parse("hey", format!("{HEADER}{rows}").as_bytes(), b"", 0);
     let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
     assert_eq!((value("latency_p50"), value("latency_p99"), value("latency_max")), (Some(0.5), Some(0.99), Some(1.0)));

@@ -135,7 +135,10 @@ fn reports_that_must_not_be_believed() {
         (without("Errors: fd"), CUT),
         (without("Total:"), CUT),
         (report.replace("response 5.1", "response 5,1"), CUT),
-        ("httperf: connection failed with unexpected error 99\n".to_owned() + &report, "`httperf: connection failed with unexpected error 99`"),
+        (
+            "httperf: connection failed with unexpected error 99\n".to_owned() + &report,
+            "`httperf: connection failed with unexpected error 99`",
+        ),
         ("bash: line 1: httperf: command not found\n".to_owned(), "`bash: line 1: httperf: command not found`"),
     ];
     for (text, problem) in table {

@@ -143,7 +143,10 @@ fn what_is_odd_is_said_and_still_ok() {
     let table = [
         (format!("[error] {conflict}\n{REPORT}"), format!("`{conflict}`")),
         (REPORT.replace("9.50", "4.90"), "of 10 users only 4.9 had a request under way on average: they pause without -b".to_owned()),
-        (REPORT.replace("0.25", "0.00").replace("0.10 ", "0.00 "), "printed as 0.00, below the resolution, and therefore absent: latency_avg, latency_min".to_owned()),
+        (
+            REPORT.replace("0.25", "0.00").replace("0.10 ", "0.00 "),
+            "printed as 0.00, below the resolution, and therefore absent: latency_avg, latency_min".to_owned(),
+        ),
         (format!("{REPORT}{REPORT}"), "several reports of siege: the last one counts".to_owned()),
     ];
     for (text, problem) in table {

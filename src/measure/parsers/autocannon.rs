@@ -84,8 +84,8 @@ struct Report {
     bytes: Option<f64>,
     /// B/s.
     bytes_per_second: Option<f64>,
-    /// Counts that were printed in thousands, as printed.
-    rounded: Vec<String>,
+    /// Counts that were printed in thousands: their names, and what was printed.
+    rounded: Vec<(&'static str, String)>,
     /// Whether everything is there that every report has.
     complete: bool,
     /// Numbers do not agree.
@@ -126,7 +126,10 @@ impl Parser for Autocannon {
 }
 
 fn tell(report: &Report, reading: &mut Reading) {
-    if report.contradiction || report.latencies.contradict() || report.timeouts > report.errors {
+    if report.contradiction
+        || report.latencies.contradict()
+        || report.timeouts.zip(report.errors).is_some_and(|(timeouts, errors)| timeouts > errors)
+    {
         return reading.fail("the report of autocannon contradicts itself: its counts do not add up, or its latencies are not in order");
     }
     if !report.complete {
@@ -160,6 +163,9 @@ fn judge(report: &Report, reading: &mut Reading) {
     if let Some(errors) = above_0(report.errors) {
         reading.fail(format!("{errors} errors, {} of them timeouts", report.timeouts.unwrap_or_default()));
     }
+    for (name, text) in report.rounded.iter().filter(|(name, _)| *name != "requests") {
+        reading.fail(format!("{text} {name}"));
+    }
     if let Some(count) = above_0(report.non_2xx) {
         reading.fail(format!("{count} responses were not 2xx"));
     }
@@ -173,17 +179,22 @@ fn beware(report: &Report, reading: &mut Reading) {
         reading.beware("autocannon's percentiles are whole milliseconds");
     }
     if !report.rounded.is_empty() {
-        reading.beware(format!("printed in thousands, which is no count, and therefore absent: {} (`-j` has all digits)", report.rounded.join(", ")));
+        let counts: Vec<String> = report.rounded.iter().map(|(name, text)| format!("{name} `{text}`")).collect();
+        reading
+            .beware(format!("printed in thousands, which is no count, and therefore absent: {} (`-j` has all digits)", counts.join(", ")));
     }
     let Some(requests) = report.requests.filter(|requests| *requests > 0.0) else { return };
     report.latencies.beware_of_few(requests, reading);
     if let Some(awaited) = report.sent.map(|sent| sent - requests).filter(|awaited| awaited * 10.0 > requests) {
-        reading.beware(format!("{awaited} requests were sent without a response, beside {requests} responses: the latencies lack the longest"));
+        reading.beware(format!(
+            "{awaited} requests were sent without a response, beside {requests} responses: the latencies lack the longest"
+        ));
     }
     if let Some((rate, duration)) = report.rate.zip(report.duration.filter(|duration| *duration > 0.0)) {
-        if (rate * duration / requests - 1.0).abs() > SAME_RATE {
+        let overall = requests / duration;
+        if (rate / overall - 1.0).abs() > SAME_RATE {
             reading.beware(format!(
-                "the rate is the mean of samples of one second, {rate}/s; {requests} responses in {duration} s are another one: run longer"
+                "the rate is the mean of samples of one second, {rate}/s, and {requests} responses in {duration} s are {overall:.0}/s: run longer"
             ));
         }
     }

@@ -80,7 +80,9 @@ impl Parser for Hey {
 fn tell(summary: &Summary, reading: &mut Reading) {
     let answers = match &summary.answers {
         _ if summary.contradicts_itself() => {
-            return reading.fail("the report of hey contradicts itself: its rate is not its requests over its time, or its latencies are not in order");
+            return reading.fail(
+                "the report of hey contradicts itself: its rate is not its requests over its time, or its latencies are not in order",
+            );
         }
         answers => answers.as_ref().filter(|_| summary.is_complete()),
     };

@@ -41,11 +41,26 @@ const METRICS: &[MetricInfo] = &[
     info("connections_per_second", "1/s", None, "`Connection rate`: connections over the time; the load that was offered, in 0.1 1/s"),
     info("connections_max", "1", None, "most connections at once"),
     info("duration", "s", LOWER, "`test-duration`"),
-    info("latency_avg", "s", LOWER, "mean time from the start of a request to the end of its reply: the sum of waiting_avg and transfer_avg; open loop: requests do not wait for replies"),
-    info("waiting_avg", "s", LOWER, "`Reply time: response`: mean time from the start of a request to the first byte of its reply, in 0.1 ms"),
+    info(
+        "latency_avg",
+        "s",
+        LOWER,
+        "mean time from the start of a request to the end of its reply: the sum of waiting_avg and transfer_avg; open loop: requests do not wait for replies",
+    ),
+    info(
+        "waiting_avg",
+        "s",
+        LOWER,
+        "`Reply time: response`: mean time from the start of a request to the first byte of its reply, in 0.1 ms",
+    ),
     info("transfer_avg", "s", LOWER, "`Reply time: transfer`: mean time from the first byte of a reply to its last, in 0.1 ms"),
     info("connect_avg", "s", LOWER, "mean time to connect, in 0.1 ms"),
-    info("connection_time_avg", "s", LOWER, "mean of the times from the start of a connection to its end, of those with a reply, in 0.1 ms"),
+    info(
+        "connection_time_avg",
+        "s",
+        LOWER,
+        "mean of the times from the start of a connection to its end, of those with a reply, in 0.1 ms",
+    ),
     info("connection_time_stdev", "s", LOWER, "standard deviation of the same times"),
     info("connection_time_min", "s", LOWER, CONNECTION),
     info("connection_time_max", "s", LOWER, CONNECTION),
@@ -61,7 +76,11 @@ static COMPLAINT: LazyLock<Regex> =
 
 impl Parser for Httperf {
     fn info(&self) -> ParserInfo {
-        ParserInfo { name: "httperf", about: "httperf: replies per second at an offered rate, reply times, errors by kind", metrics: METRICS }
+        ParserInfo {
+            name: "httperf",
+            about: "httperf: replies per second at an offered rate, reply times, errors by kind",
+            metrics: METRICS,
+        }
     }
 
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed {
@@ -100,7 +119,9 @@ fn tell(report: &Report, reading: &mut Reading) {
     }
     reading.metric_if("reply_bytes_avg", report.reply_bytes.filter(|bytes| *bytes > 0.0), Unit::BYTE);
     if let Some((asked, made)) = report.asked_rate.zip(report.connection_rate).filter(|(asked, made)| *made < asked * 0.95) {
-        reading.beware(format!("asked for {asked} connections per second and made {made}: the client fell behind, or the last ones took long"));
+        reading.beware(format!(
+            "asked for {asked} connections per second and made {made}: the client fell behind, or the last ones took long"
+        ));
     }
 }
 

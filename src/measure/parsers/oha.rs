@@ -77,7 +77,8 @@ struct Report {
 }
 
 static TEXT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Success rate:\s"));
-static TABLE: LazyLock<Regex> = LazyLock::new(|| pattern(r"(?m)^request-start,DNS,DNS\+dialup,Response-delay,request-duration,bytes,status$"));
+static TABLE: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"(?m)^request-start,DNS,DNS\+dialup,Response-delay,request-duration,bytes,status$"));
 static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^[Ee]rror: .+|^\S*sh: .*\boha: (?:command )?not found$"));
 
 impl Parser for Oha {

@@ -26,9 +26,19 @@ const METRICS: &[MetricInfo] = &[
     info("requests_per_second", "1/s", HIGHER, "`Transaction rate`: transactions over the time, error pages below 500 too"),
     info("requests", "1", None, "`Transactions`: requests that were answered with a status below 500"),
     info("errors", "1", LOWER, "`Failed transactions`: without a response, or answered with 500 and more"),
-    info("successful_requests", "1", None, "`Successful transactions`: answered with a status below 400; those of -t may exceed `requests`"),
+    info(
+        "successful_requests",
+        "1",
+        None,
+        "`Successful transactions`: answered with a status below 400; those of -t may exceed `requests`",
+    ),
     info("duration", "s", LOWER, "`Elapsed time`, in 10 ms; absent when printed as 0.00"),
-    info("latency_avg", "s", LOWER, "`Response time`: mean, in 10 ms; absent when printed as 0.00; closed loop: a stall counts once per user"),
+    info(
+        "latency_avg",
+        "s",
+        LOWER,
+        "`Response time`: mean, in 10 ms; absent when printed as 0.00; closed loop: a stall counts once per user",
+    ),
     info("latency_min", "s", LOWER, "`Shortest transaction`, in 10 ms; absent when printed as 0.00"),
     info("latency_max", "s", LOWER, "`Longest transaction`, in 10 ms; absent when printed as 0.00"),
     info("concurrency", "1", None, "mean number of requests under way: the sum of their times over the time"),
@@ -40,8 +50,9 @@ const METRICS: &[MetricInfo] = &[
 const SHORTEST_FINE: f64 = 0.1;
 
 /// `siege` colours the word, and writes the first complaint behind its banner.
-static COMPLAINT: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"\[(?:error|fatal)\] (.+)$|^siege aborted due to excessive socket failure.*|^\S*sh: .*\bsiege: (?:command )?not found$"));
+static COMPLAINT: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"\[(?:error|fatal)\] (.+)$|^siege aborted due to excessive socket failure.*|^\S*sh: .*\bsiege: (?:command )?not found$")
+});
 static USERS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\*\* Preparing (\d+) concurrent users for battle\.$"));
 
 impl Parser for Siege {
@@ -71,7 +82,8 @@ impl Parser for Siege {
             Ok(None) => reading.fail("no report of siege in the output (with -q and without -j it prints none)"),
             Err(reason) => reading.fail(reason),
         }
-        let mut after_last = texts.last().into_iter().flat_map(|text| text.lines()).map(str::trim).skip_while(|line| !line.starts_with("Transactions:"));
+        let mut after_last =
+            texts.last().into_iter().flat_map(|text| text.lines()).map(str::trim).skip_while(|line| !line.starts_with("Transactions:"));
         if after_last.any(|line| USERS.is_match(line)) {
             reading.fail("the last run of siege has no report: it was interrupted");
         }
@@ -111,7 +123,8 @@ fn tell(report: &Report, reading: &mut Reading) {
     }
     if let (Some(transactions), Some(successful)) = (report.transactions, report.successful) {
         if successful < transactions {
-            reading.fail(format!("{} of {transactions} transactions were answered with a status of 400 or more", transactions - successful));
+            reading
+                .fail(format!("{} of {transactions} transactions were answered with a status of 400 or more", transactions - successful));
         }
     }
     if report.response_time.is_some_and(|seconds| seconds > 0.0 && seconds < SHORTEST_FINE) {

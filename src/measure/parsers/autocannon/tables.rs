@@ -42,9 +42,7 @@ impl Report {
         }
         report.complete = rows.latency && rows.rate && rows.bytes && rows.total && !rows.torn;
         if report.complete {
-            for count in [&mut report.errors, &mut report.timeouts, &mut report.non_2xx, &mut report.mismatches] {
-                *count = count.or(Some(0.0));
-            }
+            report.count_what_was_left_out();
         }
         report
     }
@@ -90,11 +88,26 @@ impl Report {
         }
     }
 
+    /// Lines of what there was none of are left out.
+    fn count_what_was_left_out(&mut self) {
+        let counts = [
+            ("errors", &mut self.errors),
+            ("errors_timeout", &mut self.timeouts),
+            ("non_2xx", &mut self.non_2xx),
+            ("mismatches", &mut self.mismatches),
+        ];
+        for (name, count) in counts {
+            if !self.rounded.iter().any(|(rounded, _)| *rounded == name) {
+                count.get_or_insert(0.0);
+            }
+        }
+    }
+
     /// `4k` is a number of thousands that was rounded.
-    fn count(&mut self, name: &str, text: &str) -> Option<f64> {
+    fn count(&mut self, name: &'static str, text: &str) -> Option<f64> {
         let count = number::count(text);
         if count.is_none() {
-            self.rounded.push(format!("{name} `{text}`"));
+            self.rounded.push((name, text.to_owned()));
         }
         count
     }

@@ -60,20 +60,21 @@ static TOTAL: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^Total: connections (\d+) requests (\d+) replies (\d+) test-duration (\d+\.\d{3}) s$"));
 static CONNECTION_RATE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^Connection rate: (\d+\.\d) conn/s \(\d+\.\d ms/conn, <=(\d+) concurrent connections\)$"));
-static CONNECTION_TIME: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^Connection time \[ms\]: min (\d+\.\d) avg (\d+\.\d) max (\d+\.\d) median (\d+\.\d) stddev (\d+\.\d|-?nan)$"));
+static CONNECTION_TIME: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^Connection time \[ms\]: min (\d+\.\d) avg (\d+\.\d) max (\d+\.\d) median (\d+\.\d) stddev (\d+\.\d|-?nan)$")
+});
 static CONNECT: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Connection time \[ms\]: connect (\d+\.\d)$"));
 static REQUEST_RATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Request rate: (\d+\.\d) req/s \(\d+\.\d ms/req\)$"));
-static REPLY_RATE: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^Reply rate \[replies/s\]: min (\d+\.\d) avg (\d+\.\d) max (\d+\.\d) stddev (\d+\.\d|-?nan) \((\d+) samples\)$"));
+static REPLY_RATE: LazyLock<Regex> = LazyLock::new(|| {
+    pattern(r"^Reply rate \[replies/s\]: min (\d+\.\d) avg (\d+\.\d) max (\d+\.\d) stddev (\d+\.\d|-?nan) \((\d+) samples\)$")
+});
 static REPLY_TIME: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Reply time \[ms\]: response (\d+\.\d) transfer (\d+\.\d)$"));
 static REPLY_SIZE: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^Reply size \[B\]: header \d+\.\d content \d+\.\d footer \d+\.\d \(total (\d+\.\d)\)$"));
 static STATUS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Reply status: 1xx=(\d+) 2xx=(\d+) 3xx=(\d+) 4xx=(\d+) 5xx=(\d+)$"));
 static ERRORS_1: LazyLock<Regex> =
     LazyLock::new(|| pattern(r"^Errors: total (\d+) client-timo (\d+) socket-timo (\d+) connrefused (\d+) connreset (\d+)$"));
-static ERRORS_2: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"^Errors: fd-unavail (\d+) addrunavail (\d+) ftab-full (\d+) other (\d+)$"));
+static ERRORS_2: LazyLock<Regex> = LazyLock::new(|| pattern(r"^Errors: fd-unavail (\d+) addrunavail (\d+) ftab-full (\d+) other (\d+)$"));
 static ASKED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^httperf .*--rate=(\d+(?:\.\d+)?)(?: |$)"));
 
 impl Report {
@@ -113,7 +114,11 @@ impl Report {
         };
         let errors = self.network_errors.zip(self.errors()).is_some_and(|(printed, kinds)| printed[0] != sum(&kinds));
         let statuses = self.statuses.is_some_and(|statuses| sum(&statuses) != total.replies);
-        errors || statuses || off(self.connection_rate, total.connections) || off(self.request_rate, total.requests) || self.times_contradict()
+        errors
+            || statuses
+            || off(self.connection_rate, total.connections)
+            || off(self.request_rate, total.requests)
+            || self.times_contradict()
     }
 
     fn times_contradict(&self) -> bool {
@@ -173,7 +178,12 @@ impl Report {
 impl Total {
     fn read(found: &Captures<'_>) -> Option<Self> {
         let duration = number::point(&found[4]).filter(|duration| *duration > 0.0)?;
-        Some(Self { connections: number::count(&found[1])?, requests: number::count(&found[2])?, replies: number::count(&found[3])?, duration })
+        Some(Self {
+            connections: number::count(&found[1])?,
+            requests: number::count(&found[2])?,
+            replies: number::count(&found[3])?,
+            duration,
+        })
     }
 }
 

@@ -114,9 +114,7 @@ impl Report {
     /// Every number but the counts has two decimals. A run below 0.01 s has no rate.
     pub(super) fn contradicts_itself(&self) -> bool {
         let rate = match (self.rate, self.transactions, self.elapsed.filter(|elapsed| *elapsed > 0.0)) {
-            (Some(rate), Some(transactions), Some(elapsed)) => {
-                (rate * elapsed - transactions).abs() > 0.1 + rate * 0.006 + elapsed * 0.006
-            }
+            (Some(rate), Some(transactions), Some(elapsed)) => (rate * elapsed - transactions).abs() > 0.1 + rate * 0.006 + elapsed * 0.006,
             _ => false,
         };
         let availability = match (self.availability, self.transactions, self.failed) {
