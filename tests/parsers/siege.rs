@@ -141,7 +141,7 @@ fn reports_that_must_not_be_believed() {
 fn what_is_odd_is_said_and_still_ok() {
     let conflict = "CONFIG conflict: selected time and repetition based testing";
     let table = [
-        (format!("[error] {conflict}\n{REPORT}"), format!("`{conflict}`")),
+        (format!("[error] {conflict}\n[error] {conflict}\n{REPORT}"), format!("`{conflict}`")),
         (REPORT.replace("9.50", "4.90"), "of 10 users only 4.9 had a request under way on average: they pause without -b".to_owned()),
         (
             REPORT.replace("0.25", "0.00").replace("0.10 ", "0.00 "),

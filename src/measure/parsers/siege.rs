@@ -66,14 +66,12 @@ impl Parser for Siege {
         let texts = pieces(&text, |line| line.starts_with("Transactions:"));
         let documents = text.matches("\"transactions\"").count();
         let report = match documents {
+            _ if begins_again(texts.last()) => Err("the last run of siege has no report: it was interrupted".to_owned()),
             0 => Ok(texts.last().map(|text| Report::of_text(text)).filter(Report::is_there)),
             _ => last_document(&text).and_then(|found| Report::of_document(&found).map(Some)),
         };
         let worked = matches!(&report, Ok(Some(report)) if report.failed == Some(0.0));
-        for complaint in text.lines().filter_map(|line| complaint(line.trim())) {
-            // Some are of the configuration, and the siege goes on.
-            if worked { reading.beware(quoted(complaint)) } else { reading.fail(quoted(complaint)) }
-        }
+        complaints(&text, worked, &mut reading);
         match report {
             Ok(Some(report)) => {
                 tell(&report, &mut reading);
@@ -82,11 +80,6 @@ impl Parser for Siege {
             Ok(None) => reading.fail("no report of siege in the output (with -q and without -j it prints none)"),
             Err(reason) => reading.fail(reason),
         }
-        let mut after_last =
-            texts.last().into_iter().flat_map(|text| text.lines()).map(str::trim).skip_while(|line| !line.starts_with("Transactions:"));
-        if after_last.any(|line| USERS.is_match(line)) {
-            reading.fail("the last run of siege has no report: it was interrupted");
-        }
         if documents > 1 || texts.len() > 1 {
             reading.beware("several reports of siege: the last one counts");
         }
@@ -94,9 +87,22 @@ impl Parser for Siege {
     }
 }
 
-fn complaint(line: &str) -> Option<&str> {
-    let found = COMPLAINT.captures(line)?;
-    found.get(1).or(found.get(0)).map(|text| text.as_str())
+/// Whether a banner follows the report.
+fn begins_again(text: Option<&&str>) -> bool {
+    let lines = text.into_iter().flat_map(|text| text.lines()).map(str::trim);
+    lines.skip_while(|line| !line.starts_with("Transactions:")).any(|line| USERS.is_match(line))
+}
+
+/// Some complaints are of the configuration, and the siege goes on: beside a report without failures they are no reason.
+fn complaints(text: &str, worked: bool, reading: &mut Reading) {
+    let mut told: Vec<&str> = Vec::new();
+    for found in text.lines().filter_map(|line| COMPLAINT.captures(line.trim())) {
+        let Some(complaint) = found.get(1).or(found.get(0)).map(|text| text.as_str()).filter(|text| !told.contains(text)) else {
+            continue;
+        };
+        told.push(complaint);
+        if worked { reading.beware(quoted(complaint)) } else { reading.fail(quoted(complaint)) }
+    }
 }
 
 fn tell(report: &Report, reading: &mut Reading) {
@@ -121,11 +127,9 @@ fn tell(report: &Report, reading: &mut Reading) {
     if let Some(failed) = report.failed.filter(|failed| *failed > 0.0) {
         reading.fail(format!("{failed} failed transactions"));
     }
-    if let (Some(transactions), Some(successful)) = (report.transactions, report.successful) {
-        if successful < transactions {
-            reading
-                .fail(format!("{} of {transactions} transactions were answered with a status of 400 or more", transactions - successful));
-        }
+    if let Some((transactions, successful)) = report.transactions.zip(report.successful).filter(|(all, successful)| successful < all) {
+        let others = transactions - successful;
+        reading.fail(format!("{others} of {transactions} transactions were answered with a status of 400 or more"));
     }
     if report.response_time.is_some_and(|seconds| seconds > 0.0 && seconds < SHORTEST_FINE) {
         reading.beware("the response time is below 0.1 s, and siege rounds to 10 ms: its times are rough");
@@ -134,7 +138,7 @@ fn tell(report: &Report, reading: &mut Reading) {
 
 /// Users that pause, as they do without `-b`, or that one processor cannot serve.
 fn beware_of_idle_users(report: &Report, text: &str, reading: &mut Reading) {
-    let users = text.lines().filter_map(|line| USERS.captures(line.trim())?[1].parse::<f64>().ok()).last();
+    let users = text.lines().filter_map(|line| USERS.captures(line.trim())?[1].parse::<f64>().ok()).next_back();
     let Some((users, concurrency)) = users.zip(report.concurrency).filter(|_| report.is_complete() && !report.contradicts_itself()) else {
         return;
     };
