@@ -86,6 +86,7 @@ fn numbers(text: &[u8]) -> Vec<f64> {
         }
         let number = String::from_utf8_lossy(&text[start..at]);
         found.push(number.replace(',', ".").parse().expect("digits"));
+        found.extend(thousands(&text[start..]));
         // A comma may also stand between two numbers, of which the second may have decimals.
         if let Some(comma) = number.find(',') {
             found.push(number[..comma].parse().expect("digits"));
@@ -93,6 +94,15 @@ fn numbers(text: &[u8]) -> Vec<f64> {
         }
     }
     found
+}
+
+/// `2,035.5` at the beginning of a text, with its groups as thousands.
+fn thousands(text: &[u8]) -> Option<f64> {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit() && !matches!(byte, b',' | b'.')).unwrap_or(text.len());
+    let number = String::from_utf8_lossy(&text[..end]);
+    let mut groups = number.split('.').next()?.split(',').skip(1).peekable();
+    groups.peek()?;
+    if groups.all(|group| group.len() == 3) { number.replace(',', "").parse().ok() } else { None }
 }
 
 /// What a unit is in base units: ms, us, ns, min, h, k, M, KiB, MiB, GiB.
@@ -103,6 +113,7 @@ fn is_left_out(tool: &str, metric: &str) -> bool {
     match tool {
         "ab" | "wrk" => metric.starts_with("errors") || metric.starts_with("non_2xx"),
         "isucon14" => metric == "errors",
+        "autocannon" => metric.starts_with("errors") || metric.starts_with("non_2xx") || metric == "mismatches",
         _ => false,
     }
 }
@@ -200,6 +211,40 @@ fn is_of_all_keys(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool
     }
 }
 
+/// Lists of answers are added up and leave out what there was none of. A table of hey has a row of eight numbers for each response, and
+/// all else is computed from it.
+fn is_answered(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    let pair = |value: f64| numbers.iter().any(|one| numbers.iter().any(|other| is_near(value, one + other)));
+    let rows = |value: f64| value * 8.0 <= numbers.len() as f64;
+    let table = value("errors").is_none();
+    match (metric.name.as_str(), value("requests"), value("duration")) {
+        ("requests" | "errors" | "non_2xx_3xx" | "requests_cut_off", ..) => {
+            metric.value == 0.0 || if table { rows(metric.value) } else { pair(metric.value) }
+        }
+        ("requests_per_second", Some(requests), Some(duration)) => is_near(metric.value * duration, requests),
+        ("duration", ..) => table && pair(metric.value),
+        ("latency_avg", ..) => table && (value("latency_min").unwrap_or(0.0)..=value("latency_max").unwrap_or(0.0)).contains(&metric.value),
+        _ => false,
+    }
+}
+
+/// httperf's errors and bad replies are sums of their kinds, its rate and the mean time of a request those of printed numbers.
+fn is_summed_by_httperf(found: &Parsed, metric: &Observation) -> bool {
+    let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    match metric.name.as_str() {
+        "errors" => {
+            let kinds = found.metrics.iter().filter(|metric| metric.name.starts_with("errors_"));
+            is_near(metric.value, kinds.map(|metric| metric.value).sum())
+        }
+        "latency_avg" => is_near(metric.value, value("waiting_avg").unwrap_or(0.0) + value("transfer_avg").unwrap_or(0.0)),
+        "requests_per_second" => {
+            value("requests").zip(value("duration")).is_some_and(|(requests, duration)| is_near(metric.value * duration, requests))
+        }
+        _ => false,
+    }
+}
+
 /// Whether the text holds what a metric says, by what the tool leaves out and what its parser computes.
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
@@ -212,6 +257,8 @@ fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) ->
         "isucon14" if metric.name == "errors" && is_sum_of_every_second(metric.value, numbers) => true,
         "k6" => in_some_unit(metric.value, numbers) || is_of_k6(metric, numbers),
         "locust" => in_some_unit(metric.value, numbers) || is_of_locust(found, metric, numbers),
+        "hey" | "oha" => in_some_unit(metric.value, numbers) || is_answered(found, metric, numbers),
+        "httperf" => in_some_unit(metric.value, numbers) || is_summed_by_httperf(found, metric),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),
     }
@@ -254,6 +301,7 @@ fn soak_damaged_outputs() {
 
 #[test]
 fn a_value_that_the_text_does_not_hold_is_noticed() {
+    assert_eq!(numbers(b"2,035.5 1,446x"), [2.035, 2035.5, 2.0, 35.5, 1.446, 1446.0, 1.0, 446.0]);
     let numbers = numbers(b"real\t1m 1.01s\n5 bytes, 2,5e-05 s");
     assert_eq!(numbers, [1.0, 1.01, 5.0, 2.5e-05, 2.0, 5e-05]);
     assert!(supported(61.01, &numbers) && supported(200_000.0, &numbers) && supported(0.005, &numbers));
