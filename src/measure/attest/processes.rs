@@ -69,6 +69,12 @@ impl CpuTime {
         Some(Self { ticks: user.checked_add(field(stat, 15)?)?, started: field(stat, 22)? })
     }
 
+    /// Seconds since the process began.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.ticks as f64 * tick_seconds()
+    }
+
     /// Seconds since an earlier reading of the same process; none when it is another one.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> Option<f64> {

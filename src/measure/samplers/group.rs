@@ -49,9 +49,10 @@ impl Tasks {
         Self { counted: counted.map(Awaited::new), listed: listed.map(Awaited::new) }
     }
 
-    /// None when there is no such group.
+    /// None when there is no such group, and when it has no tasks itself and nobody counts those below it.
     pub(super) fn read(&mut self, buffer: &mut Buffer) -> Option<u64> {
         let counted = self.counted.as_mut().and_then(|file| file.read(buffer, number));
-        counted.or_else(|| self.listed.as_mut()?.read(buffer, |text| u64::try_from(text.lines().count()).ok()))
+        let lines = |text: &str| u64::try_from(text.lines().count()).ok();
+        counted.or_else(|| self.listed.as_mut()?.read(buffer, lines).filter(|tasks| *tasks > 0))
     }
 }

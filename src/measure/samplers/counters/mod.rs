@@ -12,7 +12,7 @@ mod units;
 pub use moment::Moment;
 pub use scope::{Scope, ScopeUnit};
 
-pub(super) use host::{all_tasks, clock, own_cpu};
+pub(super) use host::{BLOCK_DEVICES, all_tasks, clock, own_cpu, real_disks};
 pub(super) use moment::{DiskMoment, Engine, Host, NamespaceMoment, Network, Unit};
 pub(super) use processes::{Processes, spent};
 
