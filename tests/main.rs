@@ -35,6 +35,7 @@ mod program;
 mod readme;
 mod record;
 mod report;
+mod samplers;
 mod skipped;
 mod snapshot;
 mod tables;

@@ -86,17 +86,23 @@ struct Work {
     sources: Vec<Source>,
     rows: Rows,
     buffer: Buffer,
+    /// Whether the first sample was taken.
+    has_begun: bool,
 }
 
 impl Work {
     fn new(layout: CgroupLayout, subjects: Vec<Subject>) -> Self {
-        let mut work = Self { layout, sources: Vec::new(), rows: Rows::new(PHASES[0]), buffer: Buffer::default() };
+        let (rows, buffer) = (Rows::new(PHASES[0]), Buffer::default());
+        let mut work = Self { layout, sources: Vec::new(), rows, buffer, has_begun: false };
         subjects.into_iter().for_each(|subject| work.add(subject));
         work
     }
 
     fn add(&mut self, subject: Subject) {
-        let source = Source::open(&self.layout, subject);
+        let mut source = Source::open(&self.layout, subject);
+        if self.has_begun {
+            source.begin();
+        }
         self.rows.add(source.columns());
         self.sources.push(source);
     }
@@ -112,6 +118,7 @@ impl Work {
     fn run(mut self, begin: Instant, interval: Duration, orders: &Receiver<Order>) -> Sampled {
         let mut pace = Pace::new(interval);
         self.sample(begin.elapsed());
+        self.has_begun = true;
         self.sources.iter_mut().for_each(Source::begin);
         loop {
             match orders.recv_timeout(pace.until(begin.elapsed())) {
