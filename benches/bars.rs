@@ -12,12 +12,13 @@ mod bars {
     pub mod planning;
     pub mod private;
     pub mod record;
+    pub mod sampling;
     pub mod scene;
     pub mod table;
 }
 
 use bars::table::Table;
-use bars::{container, native, peers, planning, private, record};
+use bars::{container, native, peers, planning, private, record, sampling};
 use std::process::ExitCode;
 
 /// What may be missing on a machine is told by each part itself; a part that fails does not stop the others.
@@ -30,6 +31,7 @@ const PARTS: &[Part] = &[
     ("private", private::measure),
     ("peers", peers::measure),
     ("report", record::measure),
+    ("sampling", sampling::measure),
 ];
 
 fn main() -> ExitCode {

@@ -1,5 +1,6 @@
 //! The analysis against known answers, invariances, degenerate inputs, and noise without an effect.
 
+pub mod hygiene;
 pub mod starts;
 
 use shakedown::analyse::{analyse, benjamini_hochberg, blocks_needed, holm, level, median_ranks, too_short};
@@ -108,6 +109,7 @@ pub fn row(results: &Results, variant: usize, block: u32, metrics: &[(&str, f64)
             outputs: Vec::new(),
             problems: Vec::new(),
         },
+        states: Vec::new(),
     }
 }
 
@@ -467,7 +469,8 @@ fn every_taint_is_told_before_the_numbers() {
     results.rows[0].row.taints.push("unattested".into());
     results.rows[4].row.taints.extend(["unattested".into(), "clock-step".into()]);
     let said = analyse(&results).cautions;
-    assert_eq!(said.len(), 2, "{said:?}");
+    assert_eq!(said.len(), 3, "{said:?}");
+    assert!(said[2].starts_with("without the 2 tainted trials the verdict on `wall` in `f=v` is not equivalent"), "{said:?}");
     assert!(said[0].starts_with("2 of 6 trials ran under a limit that was never seen in force"), "{said:?}");
     assert!(said[1].starts_with("1 of 6 trials ran while the engine's clock was set"), "{said:?}");
 }

@@ -24,7 +24,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("bollard", &["engine/docker"]),
     ("clap", &["cli"]),
     ("comfy_table", &["cli"]),
-    ("csv", &["model/observe", "report/tables", "measure/parsers", "cli"]),
+    ("csv", &["report/tables", "record", "measure/parsers", "cli"]),
     ("flate2", &["measure/doctor", "record"]),
     ("fs_err", &["engine", "measure", "record", "execute", "cli"]),
     ("futures_util", &["engine", "execute"]),

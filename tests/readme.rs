@@ -4,7 +4,7 @@
 mod reference;
 
 use shakedown::measure::parsers::dictionary;
-use shakedown::model::hygiene::{Bad, CHECKS, CheckInfo};
+use shakedown::model::hygiene::{Amount, Bad, CHECKS, CheckInfo};
 use shakedown::model::language::{ENGINE, EXPERIMENT, WORKLOAD};
 use shakedown::model::metric::{BUILTIN_METRICS, Better, MetricInfo, TRIAL_METRICS};
 use shakedown::model::shape::{Record, Support};
@@ -288,10 +288,10 @@ fn metrics_table() -> String {
 fn limit(check: &CheckInfo, limit: Option<f64>) -> String {
     let Some(limit) = limit else { return String::new() };
     let sign = if check.bad == Bad::Below { "<" } else { ">" };
-    match (check.bad, check.unit) {
+    match (check.bad, check.amount) {
         (Bad::OffMedian, _) => format!("{limit} times off"),
         (Bad::OffRun, _) => format!("{} % off", limit * 100.0),
-        (_, "1") if limit > 0.0 => format!("{sign} {} %", limit * 100.0),
+        (_, Amount::Share) if limit > 0.0 => format!("{sign} {} %", limit * 100.0),
         _ => format!("{sign} {limit}"),
     }
 }

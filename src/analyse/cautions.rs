@@ -1,7 +1,8 @@
 //! The sentences that a reader must see before the numbers.
 
+use super::disturbed;
 use super::families::Found;
-use super::observed::{Key, Observed, counts};
+use super::observed::{Key, Observed};
 use super::order_statistics::level;
 use super::primary;
 use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Subject};
@@ -30,6 +31,7 @@ pub(super) fn cautions(results: &Results, observed: &Observed, found: &Found) ->
         ));
     }
     said.extend(tainted(results));
+    said.extend(disturbed::disturbed(results, &found.comparisons));
     said.extend(few_blocks(results, found));
     said.extend(failed(results));
     said.extend(no_ratio(results, observed, found));
@@ -51,7 +53,7 @@ impl Windows {
     fn of(results: &Results) -> BTreeMap<usize, Self> {
         let mut all: BTreeMap<usize, Self> = BTreeMap::new();
         for row in &results.rows {
-            let Some(variant) = counts(row).filter(|variant| *variant < results.variants.len()) else { continue };
+            let Some(variant) = row.counts().filter(|variant| *variant < results.variants.len()) else { continue };
             let windows = all.entry(variant).or_default();
             windows.good += 1;
             if row.row.taints.iter().any(|taint| taint == TOO_SHORT) {
@@ -111,7 +113,7 @@ fn of_windows(results: &Results, all: &BTreeMap<usize, Windows>) -> String {
     joined(&names)
 }
 
-fn joined(names: &[String]) -> String {
+pub(super) fn joined(names: &[String]) -> String {
     match names {
         [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
         _ => names.concat(),
@@ -120,7 +122,7 @@ fn joined(names: &[String]) -> String {
 
 /// Trials that count and that a sceptic would leave out for another reason than their length.
 fn tainted(results: &Results) -> Vec<String> {
-    let good: Vec<_> = results.rows.iter().filter(|row| counts(row).is_some()).collect();
+    let good: Vec<_> = results.rows.iter().filter(|row| row.counts().is_some()).collect();
     let told = |(keyword, what): (&str, &str)| {
         let some = good.iter().filter(|row| row.row.taints.iter().any(|taint| taint == keyword)).count();
         (some > 0).then(|| format!("{some} of {} {what} (`{keyword}`)", counted(good.len(), "trial", "trials")))
@@ -133,7 +135,7 @@ fn tainted(results: &Results) -> Vec<String> {
 }
 
 fn few_blocks(results: &Results, found: &Found) -> Vec<String> {
-    let keys: BTreeSet<Key> = results.rows.iter().filter(|row| counts(row).is_some()).map(|row| (row.run, row.row.block)).collect();
+    let keys: BTreeSet<Key> = results.rows.iter().filter(|row| row.counts().is_some()).map(|row| (row.run, row.row.block)).collect();
     if keys.is_empty() {
         return vec!["no trial has finished: there is nothing to compare".to_owned()];
     }
@@ -217,7 +219,7 @@ fn no_ratio(results: &Results, observed: &Observed, found: &Found) -> Vec<String
 }
 
 fn machines(results: &Results) -> Option<String> {
-    let used: BTreeSet<usize> = results.rows.iter().filter(|row| counts(row).is_some()).map(|row| row.run).collect();
+    let used: BTreeSet<usize> = results.rows.iter().filter(|row| row.counts().is_some()).map(|row| row.run).collect();
     let starts: Vec<_> = used.iter().filter_map(|run| results.runs.get(*run)).map(|run| &run.started).collect();
     let mut differences: Vec<String> = Vec::new();
     for pair in starts.windows(2) {
@@ -238,16 +240,16 @@ fn named(results: &Results, variants: &[usize]) -> String {
     }
 }
 
-fn counted(n: usize, one: &str, many: &str) -> String {
+pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-fn percent(fraction: f64) -> String {
+pub(super) fn percent(fraction: f64) -> String {
     format!("{} %", short(fraction * 100.0))
 }
 
 /// Two significant digits, without a trailing zero.
-fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return "0".to_owned();
     }

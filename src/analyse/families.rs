@@ -6,7 +6,7 @@ use super::observed::Observed;
 use super::paired::Paired;
 use super::starts::Starts;
 use super::verdict::{distrusted, verdict};
-use crate::model::estimate::{Comparison, Subject, Verdict};
+use crate::model::estimate::{Clean, Comparison, Subject, Verdict};
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,6 +93,29 @@ pub(super) fn compare(results: &Results, observed: &Observed, short: &BTreeSet<u
     found
 }
 
+/// Puts the comparisons of the clean trials beside those of all, where tainted ones take part. They are families of their own, with their
+/// own correction and A/A control.
+pub(super) fn without_tainted(results: &Results, comparisons: &mut [Comparison]) {
+    let tainted = |variant: usize| {
+        let of_variant = results.rows.iter().filter(|row| row.counts() == Some(variant));
+        of_variant.filter(|row| !row.row.taints.is_empty()).count()
+    };
+    let tainted: Vec<usize> = (0..results.variants.len()).map(tainted).collect();
+    if tainted.iter().all(|count| *count == 0) {
+        return;
+    }
+    // What is too short is tainted, and so is gone.
+    let clean = compare(results, &Observed::clean(results), &BTreeSet::new()).comparisons;
+    for comparison in comparisons {
+        let left_out = match comparison.subject {
+            Subject::Variant(variant) => tainted[variant] + tainted[results.baseline],
+            Subject::Workloads { variant, .. } => tainted[variant],
+        };
+        let is_it = |other: &&Comparison| other.metric == comparison.metric && other.subject == comparison.subject;
+        comparison.clean = (left_out > 0).then(|| Clean { effect: clean.iter().find(is_it).map(|c| c.effect.clone()), tainted: left_out });
+    }
+}
+
 /// One thing to compare, before any correction.
 struct Question {
     metric: usize,
@@ -125,7 +148,7 @@ impl Found {
             let metric = results.metrics[question.metric].name.clone();
             let engine_starts = question.engines.then_some(effect.n);
             let lost = question.paired.lost();
-            let mut answer = Comparison { metric, subject: question.subject, effect, engine_starts, too_short: false, lost };
+            let mut answer = Comparison { metric, subject: question.subject, effect, engine_starts, too_short: false, lost, clean: None };
             if lost.is_none() && answer.lacks_engine_starts().is_none() {
                 answer.effect.verdict = verdict(&answer.effect, p_adjusted.or(*p), &results.design);
             }

@@ -5,11 +5,19 @@
 //! its setting, the logs are averaged by engine start first, and the start is the unit (`starts`). The primary metric's comparisons with the
 //! baseline are one family under Holm's correction, and so are the workloads of one variant; the A/A control stands alone; the
 //! other metrics are exploratory and say so (`families`). A variant's own level is a median with an order-statistic
-//! interval (`order_statistics`), because a t interval of skewed timings is not what it claims.
+//! interval (`order_statistics`), because a t interval of skewed timings is not what it claims. Where the CPU time went is told in medians,
+//! too (`cpu`).
+//!
+//! Trials that something disturbed are judged when the record is read (`hygiene`), count, and are left out of a second verdict that stands
+//! beside the first.
 
 mod cautions;
+mod cpu;
+mod disturbed;
 mod families;
 mod holm;
+mod hygiene;
+mod limiter;
 mod observed;
 mod order_statistics;
 mod paired;
@@ -19,8 +27,10 @@ mod student;
 mod verdict;
 
 pub use cautions::too_short;
+pub use cpu::cpu_parts;
 pub use families::primary;
 pub use holm::{benjamini_hochberg, holm};
+pub use hygiene::judge;
 pub use order_statistics::{level, median_ranks};
 pub use power::blocks_needed;
 
@@ -43,7 +53,8 @@ pub fn analyse(results: &Results) -> Analysis {
             levels.extend(level(values).map(|estimate| LevelRow { variant, metric, estimate }));
         }
     }
-    let found = families::compare(results, &observed, &too_short(results));
+    let mut found = families::compare(results, &observed, &too_short(results));
+    families::without_tainted(results, &mut found.comparisons);
     let cautions = cautions::cautions(results, &observed, &found);
-    Analysis { levels, comparisons: found.comparisons, cautions }
+    Analysis { levels, comparisons: found.comparisons, cautions, limiters: limiter::limiters(results), cpu: cpu::split(results) }
 }

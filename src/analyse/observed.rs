@@ -15,8 +15,17 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// Takes the finite values of the rows that [`counts`]; of two values with one key the one recorded last stays.
+    /// Takes the finite values of the rows that count; of two values with one key the one recorded last stays.
     pub(super) fn of(results: &Results) -> Self {
+        Self::of_rows(results, |_| true)
+    }
+
+    /// The same of those that nothing makes doubtful.
+    pub(super) fn clean(results: &Results) -> Self {
+        Self::of_rows(results, |row| row.row.taints.is_empty())
+    }
+
+    fn of_rows(results: &Results, is_wanted: impl Fn(&ResultRow) -> bool) -> Self {
         let variants = results.variants.len();
         let metrics: HashMap<&str, usize> = results.metrics.iter().enumerate().map(|(index, m)| (m.name.as_str(), index)).collect();
         let mut cells: Vec<Vec<(Key, f64)>> = vec![Vec::new(); variants * results.metrics.len()];
@@ -25,7 +34,7 @@ impl Observed {
             if let Some(variant) = fails(row).filter(|variant| *variant < variants) {
                 failed[variant].insert((row.run, row.row.block));
             }
-            let Some(variant) = counts(row).filter(|variant| *variant < variants) else { continue };
+            let Some(variant) = row.counts().filter(|variant| *variant < variants && is_wanted(row)) else { continue };
             for observation in row.row.metrics.iter().filter(|observation| observation.value.is_finite()) {
                 if let Some(metric) = metrics.get(observation.name.as_str()) {
                     cells[metric * variants + variant].push(((row.run, row.row.block), observation.value));
@@ -54,11 +63,6 @@ impl Observed {
     pub(super) fn failed(&self, variant: usize) -> &BTreeSet<Key> {
         &self.failed[variant]
     }
-}
-
-/// The variant for which a row counts: it ended well, no later attempt replaced it, and the design still has what it ran.
-pub(super) fn counts(row: &ResultRow) -> Option<usize> {
-    row.variant.filter(|_| row.row.outcome == Outcome::Ok && !row.superseded)
 }
 
 /// The variant for which a row is a loss: it failed, and no later attempt replaced it.

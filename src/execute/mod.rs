@@ -41,6 +41,11 @@ use tokio_util::sync::CancellationToken;
 /// Kind of the warning that something of a trial could not be removed, and may have run beside the trials after it.
 pub const LEFT_OVER: &str = "left-over";
 
+/// Kind of the warning that containers of others run on an engine of the plan.
+pub const NEIGHBOURS: &str = "neighbours";
+/// So many of them are named; the rest is counted.
+const MOST_NAMED: usize = 5;
+
 /// Opens engines: an existing daemon, the host, or a scripted fake.
 pub trait EngineSource: Send + Sync {
     /// The engine for containers.
@@ -227,6 +232,9 @@ pub async fn run(
         engines: ready.facts.clone(),
     }));
     log.publish(started)?;
+    if let Some(message) = neighbours(ready).await {
+        log.publish(Event::Warned { kind: NEIGHBOURS.to_owned(), message })?;
+    }
     let ended = match images::prepare(job, ready, &mut log, cancel).await {
         Ok(Some(images)) => schedule::trials(&Shared::new(job, ready, images, cancel), folder, &mut log).await,
         Ok(None) => Ok(0),
@@ -243,6 +251,18 @@ pub async fn run(
         Ok(_) => Event::RunFinished { at: now() },
     })?;
     Ok(Ended { failed: ended?, interrupted })
+}
+
+/// Says who else is on the engines.
+async fn neighbours(ready: &Ready) -> Option<String> {
+    let names = ready.neighbours().await;
+    let shown: Vec<String> = names.iter().take(MOST_NAMED).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > shown.len() { format!(" and {} more", names.len() - shown.len()) } else { String::new() };
+    (!shown.is_empty()).then(|| {
+        let containers = if names.len() == 1 { "another container runs" } else { "other containers run" };
+        let shown = shown.join(", ");
+        format!("{containers} on the engine: {shown}{more}; what they do disturbs the trials (`foreign-cpu` tells how much): stop them while measuring")
+    })
 }
 
 /// The journal first, then whoever watches.

@@ -7,7 +7,7 @@ use crate::model::facts::EngineFacts;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::spec::Place;
 use crate::record::Alive;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -50,6 +50,15 @@ impl Ready {
                 () = cancel.cancelled() => Ok(()),
             },
         }
+    }
+
+    /// Names of what runs on the engines that run anyway, and is not ours; nothing of an engine that does not tell.
+    pub(super) async fn neighbours(&self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        for (_, engine) in self.engines.iter().filter(|(instance, _)| instance.engine.private.is_none()) {
+            names.extend(engine.neighbours().await.unwrap_or_default());
+        }
+        names
     }
 
     /// Ends every private engine; fine for one that is not up.

@@ -167,6 +167,7 @@ impl Schedule<'_, '_> {
             problems: measured.problems,
             failure: measured.failure,
         };
+        row.series = measured.series.map(|series| crate::record::keep_series(self.folder, label, &series)).transpose()?;
         for (unit, output) in &measured.outputs {
             for (stream, captured) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {
                 if captured.total > 0 {

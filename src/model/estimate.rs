@@ -1,5 +1,6 @@
 //! Numbers with their intervals, and what may be said about them.
 
+use super::cpu::CpuSplit;
 use serde::{Deserialize, Serialize};
 
 /// Below this many engine starts there is no verdict about what differs by its engine.
@@ -89,6 +90,17 @@ pub struct Comparison {
     /// Where more than a fifth of the blocks has no ratio, because a trial failed or a value is zero or negative, and the verdict is
     /// undecided for that reason: how many, and of how many.
     pub lost: Option<(usize, usize)>,
+    /// The same without the tainted trials; none where none of its trials is tainted.
+    pub clean: Option<Clean>,
+}
+
+/// A comparison without its tainted trials.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Clean {
+    /// The effect; none when too few trials are left for one.
+    pub effect: Option<Effect>,
+    /// How many trials were left out.
+    pub tainted: usize,
 }
 
 impl Comparison {
@@ -122,6 +134,21 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// Plain sentences that a reader must see before the numbers.
     pub cautions: Vec<String>,
+    /// What held each variant back, as far as its trials tell; nothing of variants without readings.
+    pub limiters: Vec<Limiter>,
+    /// Where the CPU time of each variant went; empty where the record does not tell.
+    pub cpu: Vec<CpuSplit>,
+}
+
+/// What held a variant back.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Limiter {
+    /// Index into the results' variants.
+    pub variant: usize,
+    /// The check whose reading says so; none when nothing does.
+    pub check: Option<&'static str>,
+    /// What it is, with its share: `docker-proxy, one CPU at 98 %`.
+    pub words: String,
 }
 
 /// The level of one metric in one variant.

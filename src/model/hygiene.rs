@@ -3,6 +3,7 @@
 //! A trial records what was read; whether that is fine follows from the reading and the experiment's thresholds, so that another threshold
 //! judges old trials anew. The thresholds are those of the protocol's table; those without a named source there are engineering judgement.
 
+use super::metric::Unit;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -19,13 +20,41 @@ pub enum Bad {
     OffRun,
 }
 
+/// What a reading is an amount of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Amount {
+    /// A part of a whole, from 0 to 1.
+    Share,
+    /// How often, or how many.
+    Count,
+    /// A time.
+    Seconds,
+    /// Bytes.
+    Bytes,
+    /// A frequency.
+    Hertz,
+}
+
+impl Amount {
+    /// Its unit.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Share | Self::Count => Unit::ONE,
+            Self::Seconds => Unit::SECOND,
+            Self::Bytes => Unit::BYTE,
+            Self::Hertz => Unit::PER_SECOND,
+        }
+    }
+}
+
 /// One check of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CheckInfo {
     /// Its name in records, manifests and reports; also the taint of a trial that fails it.
     pub name: &'static str,
-    /// The unit of what is read.
-    pub unit: &'static str,
+    /// What is read.
+    pub amount: Amount,
     /// Which values are bad.
     pub bad: Bad,
     /// Where a warning begins; none warns of nothing.
@@ -40,20 +69,20 @@ pub struct CheckInfo {
 
 const fn check(
     name: &'static str,
-    unit: &'static str,
+    amount: Amount,
     bad: Bad,
     (warn, taint): (Option<f64>, Option<f64>),
     about: &'static str,
     advice: &'static str,
 ) -> CheckInfo {
-    CheckInfo { name, unit, bad, warn, taint, about, advice }
+    CheckInfo { name, amount, bad, warn, taint, about, advice }
 }
 
 /// Every check, in the order of reports. All are read from the start's answer to the last exit unless they say otherwise.
 pub const CHECKS: &[CheckInfo] = &[
     check(
         "foreign-cpu",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.02), Some(0.10)),
         "CPU time of tasks that are neither of the trial, nor of its engine, nor of shakedown, as a share of all CPUs (v1: cpuacct.usage of the root group; v2: /proc/stat busy time)",
@@ -61,7 +90,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "idle-gate",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.03), Some(0.03)),
         "foreign CPU, as a share of all CPUs, when the trial began; above the threshold the host had not become quiet within the time that `observe.idle_gate` gives it",
@@ -69,7 +98,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "steal",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.01), Some(0.05)),
         "time that the hypervisor gave to other machines, as a share of all CPUs (/proc/stat); 0 may also mean that it hides it",
@@ -77,7 +106,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "memory-pressure",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.001), Some(0.01)),
         "share of the time in which all tasks waited for memory (/proc/pressure/memory, full)",
@@ -85,7 +114,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "io-pressure",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.01), Some(0.10)),
         "share of the time in which all tasks waited for a disk (/proc/pressure/io, full)",
@@ -93,7 +122,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "cpu-limit-unused",
-        "1",
+        Amount::Share,
         Bad::Below,
         (Some(0.9), None),
         "CPU time as a share of what the quota allows, of the limited unit that used most of it; only where none was throttled",
@@ -101,7 +130,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "governor",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.0), None),
         "share of CPUs whose frequency governor is not `performance` (scaling_governor)",
@@ -109,7 +138,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "frequency",
-        "1/s",
+        Amount::Hertz,
         Bad::OffRun,
         (Some(0.05), Some(0.15)),
         "mean clock rate of the CPUs at the end (scaling_cur_freq), against the median of the run",
@@ -117,7 +146,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "thermal",
-        "1",
+        Amount::Count,
         Bad::Above,
         (Some(0.0), Some(0.0)),
         "how often a CPU slowed itself because it was too hot (thermal_throttle counts)",
@@ -125,7 +154,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "docker-proxy",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.01), Some(0.05)),
         "CPU time of docker-proxy as a share of that of the workloads and services; never more than a warning where variants differ in it",
@@ -133,15 +162,15 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "engine-cpu",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.02), Some(0.10)),
-        "CPU time of dockerd, containerd and its shims, as a share of one CPU",
+        "CPU time of dockerd, containerd and its shims, as a share of one CPU; never more than a warning where variants differ in it",
         "let the command write less to its output, and switch health checks and followed logs off",
     ),
     check(
         "softirq",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.5), None),
         "share of its time that one CPU spent in software interrupts, the busiest one (/proc/stat)",
@@ -149,7 +178,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "softnet-drops",
-        "1",
+        Amount::Count,
         Bad::Above,
         (Some(0.0), None),
         "packets that the kernel dropped because a CPU's backlog was full (/proc/net/softnet_stat)",
@@ -157,7 +186,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "listen-drops",
-        "1",
+        Amount::Count,
         Bad::Above,
         (Some(0.0), None),
         "connections refused by a full queue of a listening socket, in any network namespace of the trial (TcpExt ListenOverflows, ListenDrops, TCPReqQFullDrop)",
@@ -165,7 +194,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "retransmits",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.001), Some(0.01)),
         "share of TCP segments sent again (Tcp RetransSegs of OutSegs, from 1,000 segments on), in any network namespace of the trial",
@@ -173,7 +202,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "conntrack",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.8), None),
         "connections tracked, as a share of the table (nf_conntrack_count of nf_conntrack_max)",
@@ -181,7 +210,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "conntrack-drops",
-        "1",
+        Amount::Count,
         Bad::Above,
         (Some(0.0), Some(0.0)),
         "packets dropped because the table of connections was full (/proc/net/stat/nf_conntrack: drop, early_drop, insert_failed)",
@@ -189,7 +218,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "ports",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.8), None),
         "sockets in TIME_WAIT as a share of the ephemeral ports (sockstat tw, ip_local_port_range), in the generator's network namespace",
@@ -197,7 +226,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "foreign-io",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.05), Some(0.20)),
         "bytes that disks moved for others than the trial, as a share of all, from 1 MiB on (/proc/diskstats and io.stat); v1 cannot tell whose written bytes are",
@@ -205,7 +234,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "cold-cache",
-        "B",
+        Amount::Bytes,
         Bad::OffMedian,
         (Some(10.0), None),
         "bytes that disks read, against the median of the variant's trials (/proc/diskstats)",
@@ -213,7 +242,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "swap",
-        "1",
+        Amount::Count,
         Bad::Above,
         (Some(0.0), Some(0.0)),
         "pages swapped in and out (/proc/vmstat pswpin, pswpout)",
@@ -221,7 +250,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "generator",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.85), Some(0.97)),
         "CPU time of the load generator as a share of what its threads, `cpus` or `cpuset` can use",
@@ -229,7 +258,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "kernel-log",
-        "1",
+        Amount::Count,
         Bad::Above,
         (Some(0.0), Some(0.0)),
         "lines of the kernel's log about memory, connection tracking, heat, hung tasks or I/O errors (/dev/kmsg)",
@@ -237,7 +266,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "start-latency",
-        "s",
+        Amount::Seconds,
         Bad::OffMedian,
         (Some(3.0), None),
         "time from asking for the start to its answer, of the slowest workload, against the median of the variant's trials",
@@ -245,7 +274,7 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "observer-cpu",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.005), None),
         "CPU time of shakedown itself, as a share of one CPU",
@@ -253,18 +282,18 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "late-samples",
-        "1",
+        Amount::Share,
         Bad::Above,
         (Some(0.5), None),
         "share of the samples that came later than half an interval",
         "the host had no CPU for the sampler: leave one free",
     ),
     // What the limiter line is made of; never a warning by itself.
-    check("host-cpu", "1", Bad::Above, (None, None), "busy time as a share of all CPUs (/proc/stat)", ""),
-    check("busiest-cpu", "1", Bad::Above, (None, None), "busy share of the busiest CPU, and what it did (/proc/stat)", ""),
+    check("host-cpu", Amount::Share, Bad::Above, (None, None), "busy time as a share of all CPUs (/proc/stat)", ""),
+    check("busiest-cpu", Amount::Share, Bad::Above, (None, None), "busy share of the busiest CPU, and what it did (/proc/stat)", ""),
     check(
         "throttled-periods",
-        "1",
+        Amount::Share,
         Bad::Above,
         (None, None),
         "share of the quota's periods in which the unit was throttled, of the unit with the largest share (cpu.stat)",
@@ -272,16 +301,16 @@ pub const CHECKS: &[CheckInfo] = &[
     ),
     check(
         "disk-busy",
-        "1",
+        Amount::Share,
         Bad::Above,
         (None, None),
         "share of the time in which the busiest disk had something to do (/proc/diskstats)",
         "",
     ),
-    check("busiest-proxy", "1", Bad::Above, (None, None), "CPU time of the busiest docker-proxy as a share of one CPU", ""),
+    check("busiest-proxy", Amount::Share, Bad::Above, (None, None), "CPU time of the busiest docker-proxy as a share of one CPU", ""),
     check(
         "workload-threads",
-        "1",
+        Amount::Share,
         Bad::Above,
         (None, None),
         "CPU time of the busiest workload as a share of what its threads and limits can use, where there is no service that it would load",
@@ -380,7 +409,7 @@ impl Thresholds {
             // From nothing no factor leads anywhere: a single unit beside it is no finding.
             Bad::OffMedian => median.is_some_and(|median| {
                 let (low, high) = (value.min(median), value.max(median));
-                high > 0.0 && high > limit * low.max(floor(check.unit))
+                high > 0.0 && high > limit * low.max(floor(check.amount))
             }),
             Bad::OffRun => median.is_some_and(|median| median > 0.0 && (value / median - 1.0).abs() > limit),
         };
@@ -393,10 +422,10 @@ impl Thresholds {
 }
 
 /// Below this, amounts are all alike: a mebibyte, a twentieth of a second.
-fn floor(unit: &str) -> f64 {
-    match unit {
-        "B" => 1_048_576.0,
-        "s" => 0.05,
+fn floor(amount: Amount) -> f64 {
+    match amount {
+        Amount::Bytes => 1_048_576.0,
+        Amount::Seconds => 0.05,
         _ => 0.0,
     }
 }

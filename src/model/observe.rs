@@ -1,9 +1,5 @@
 //! What is observed while a trial runs, and what was: the time series of one trial.
 
-mod series_csv;
-
-pub use series_csv::SeriesError;
-
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 

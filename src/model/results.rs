@@ -2,8 +2,10 @@
 
 use super::event::{RunStarted, TrialRow};
 use super::experiment::{Design, Presentation};
+use super::hygiene::{Reading, State};
 use super::metric::{Better, Unit};
 use super::observe::Series;
+use super::outcome::Outcome;
 use super::plan::{FactorSummary, SavedVariant};
 
 /// What an experiment has recorded, over all its runs.
@@ -59,8 +61,23 @@ pub struct ResultRow {
     pub variant: Option<usize>,
     /// Whether a later attempt replaced it.
     pub superseded: bool,
-    /// The row. Derived metrics have been added to its observations.
+    /// The row. Derived metrics have been added to its observations, and what its readings mean to its taints.
     pub row: TrialRow,
+    /// What each of its readings means, in their order.
+    pub states: Vec<State>,
+}
+
+impl ResultRow {
+    /// The variant for which the row counts: it ended well, no later attempt replaced it, and the design still has what it ran.
+    #[must_use]
+    pub fn counts(&self) -> Option<usize> {
+        self.variant.filter(|_| self.row.outcome == Outcome::Ok && !self.superseded)
+    }
+
+    /// Its readings, each with what it means.
+    pub fn judged(&self) -> impl Iterator<Item = (&Reading, State)> {
+        self.row.readings.iter().zip(self.states.iter().copied())
+    }
 }
 
 /// A metric as the report shows it.

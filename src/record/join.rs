@@ -1,10 +1,14 @@
 //! All runs joined under the design of the newest one -> [`Results`].
 
 use super::apart::Circumstances;
-use super::{Loaded, RecordError, RunRecord, Store};
+use super::series::load_series;
+use super::{Loaded, RecordError, RunFolder, RunRecord, Store};
+use crate::analyse::judge;
 use crate::model::event::{Presented, TOO_SHORT};
 use crate::model::experiment::MetricDecl;
 use crate::model::metric::{Better, Unit};
+use crate::model::observe::Series;
+use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, ResultRow, Results, RunSummary};
 use crate::plan::derive::Derived;
 use jiff::SignedDuration;
@@ -12,6 +16,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A block that took longer than this over an interruption is named in a warning.
 const LONG: SignedDuration = SignedDuration::from_hours(1);
+
+/// Variants of which the samples of a trial are read: more are not shown.
+const MOST_SAMPLED: usize = 12;
 
 /// Joins all runs under the design of the newest one.
 ///
@@ -42,7 +49,30 @@ pub fn results(store: &Store, experiment: &str, loaded: Loaded) -> Result<Result
         add_run(&mut results, run, &circumstances, &derived, &mut failing);
     }
     results.metrics = columns(&results, &dictionary);
+    judge(&mut results);
+    results.series = sampled(&results, store)?;
     Ok(results)
+}
+
+/// The samples of one trial of each variant, the one in the middle of its runs; of no more variants than a chart shows.
+fn sampled(results: &Results, store: &Store) -> Result<Vec<(usize, Series)>, RecordError> {
+    let mut of_variant: Vec<Vec<usize>> = vec![Vec::new(); results.variants.len()];
+    for (index, row) in results.rows.iter().enumerate().filter(|(_, row)| row.row.series.is_some()) {
+        if let Some(rows) = row.counts().and_then(|variant| of_variant.get_mut(variant)) {
+            rows.push(index);
+        }
+    }
+    let is_copy = |variant: &usize| results.variants[*variant].id.ends_with(AA_SUFFIX);
+    let shown = (0..results.variants.len()).filter(|variant| !is_copy(variant) && !of_variant[*variant].is_empty()).take(MOST_SAMPLED);
+    let mut found = Vec::new();
+    for index in shown.map(|variant| of_variant[variant][of_variant[variant].len() / 2]) {
+        let ResultRow { run, row, .. } = &results.rows[index];
+        let folder = RunFolder::existing(store.folder().join("runs").join(&results.runs[*run].run));
+        if let Some(series) = &row.series {
+            found.push((index, load_series(&folder, series)?));
+        }
+    }
+    Ok(found)
 }
 
 fn add_once(list: &mut Vec<String>, text: String) {
@@ -91,7 +121,7 @@ fn add_run<'d>(
         if !primer && let Some(earlier) = newest.insert(row.trial.clone(), results.rows.len()) {
             results.rows[earlier].superseded = true;
         }
-        results.rows.push(ResultRow { run: index, variant, superseded: false, row });
+        results.rows.push(ResultRow { run: index, variant, superseded: false, row, states: Vec::new() });
     }
     results.runs.push(RunSummary {
         run: run.folder.name(),

@@ -11,6 +11,7 @@ mod journal;
 mod lease;
 mod load;
 mod output;
+mod series;
 mod turn;
 
 pub use folder::{RunFolder, Store, today, write_atomically};
@@ -20,6 +21,7 @@ pub use journal::{Journal, read_journal};
 pub use lease::{Alive, Lease, alive_runs};
 pub use load::{Loaded, RunRecord, load};
 pub use output::{INLINE_BYTES, keep};
+pub use series::keep_series;
 pub use turn::Turn;
 
 use std::path::PathBuf;

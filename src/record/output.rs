@@ -36,21 +36,26 @@ pub fn keep(folder: &RunFolder, trial: &str, unit: &str, stream: &str, bytes: &[
         record.truncated = true;
         (&bytes[..KEPT_BYTES / 2], &bytes[bytes.len() - KEPT_BYTES / 2..])
     };
-    let write = || -> std::io::Result<()> {
-        fs::create_dir_all(folder.path().join("raw"))?;
-        let file = fs::File::create(folder.path().join(&name))?;
-        let mut encoder = flate2::GzBuilder::new().mtime(0).write(file, flate2::Compression::default());
-        encoder.write_all(head)?;
-        encoder.write_all(tail)?;
-        // The journal's line that names the file is synced after this: it must not name what a power cut took.
-        encoder.finish()?.sync_all()
-    };
-    write().map_err(io("keep a command's output"))?;
+    compress(folder, &name, &[head, tail]).map_err(io("keep a command's output"))?;
     record.file = Some(name);
     Ok(record)
 }
 
+/// Writes a compressed file below the run's folder, the same bytes for the same parts.
+pub(super) fn compress(folder: &RunFolder, name: &str, parts: &[&[u8]]) -> std::io::Result<()> {
+    let path = folder.path().join(name);
+    if let Some(below) = path.parent() {
+        fs::create_dir_all(below)?;
+    }
+    let mut encoder = flate2::GzBuilder::new().mtime(0).write(fs::File::create(path)?, flate2::Compression::default());
+    for part in parts {
+        encoder.write_all(part)?;
+    }
+    // The journal's line that names the file is synced after this: it must not name what a power cut took.
+    encoder.finish()?.sync_all()
+}
+
 /// A name that cannot leave its folder.
-fn file_name(text: &str) -> String {
+pub(super) fn file_name(text: &str) -> String {
     text.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_') { c } else { '_' }).collect()
 }

@@ -4,6 +4,7 @@
 pub mod charts;
 mod gallery;
 pub mod page;
+mod parts;
 pub mod tables;
 pub mod templates;
 
@@ -12,6 +13,12 @@ use crate::model::results::Results;
 
 /// The CSV files, in the order in which they are made.
 const TABLES: [&str; 5] = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv"];
+
+/// The CSV file of what was read around the trials, where something was.
+const CIRCUMSTANCES: &str = "circumstances.csv";
+
+/// The CSV file of what the record may not tell.
+const CPU_TABLE: &str = "cpu.csv";
 
 /// The page.
 const PAGE: &str = "README.md";
@@ -52,9 +59,13 @@ pub fn render(
         tables::metrics_csv(results),
     ];
     files.extend(TABLES.iter().map(ToString::to_string).zip(tables));
+    files.extend(tables::circumstances_csv(results).map(|table| (CIRCUMSTANCES.to_owned(), table)));
+    if !analysis.cpu.is_empty() {
+        files.push((CPU_TABLE.to_owned(), tables::cpu_csv(results, analysis)));
+    }
     let mut references = Vec::new();
     for drawn in gallery::draw(results, analysis, fonts)? {
-        references.push(page::ChartRef { file: drawn.file.clone(), alt: drawn.alt });
+        references.push(page::ChartRef { file: drawn.file.clone(), alt: drawn.alt, section: drawn.section });
         files.push((drawn.file, drawn.png));
     }
     let page = page::page(results, analysis, &references, template)?;
@@ -65,7 +76,7 @@ pub fn render(
 /// Whether a report makes files of such a name beside its page: what stands there under one, and is not made, is of an earlier report.
 #[must_use]
 pub fn makes(name: &str) -> bool {
-    TABLES.contains(&name) || name == PAGE || gallery::is_chart(name)
+    TABLES.contains(&name) || [CIRCUMSTANCES, CPU_TABLE, PAGE].contains(&name) || gallery::is_chart(name)
 }
 
 /// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and without the
@@ -84,6 +95,7 @@ pub fn answers(results: &Results, analysis: &Analysis) -> Vec<String> {
 pub fn texts(results: &Results) -> Vec<String> {
     let mut texts = vec![results.presentation.title.clone(), results.presentation.question.clone(), results.experiment.clone()];
     texts.extend(results.variants.iter().map(|v| v.id.clone()));
+    texts.extend(results.variants.iter().flat_map(|v| v.spec.units().map(|(name, _)| name.to_owned()).collect::<Vec<_>>()));
     texts.extend(results.metrics.iter().flat_map(|m| [m.name.clone(), m.unit.symbol().to_owned()]));
     texts.extend(results.factors.iter().flat_map(|f| f.levels.iter().map(ToString::to_string).chain([f.name.to_string()])));
     texts

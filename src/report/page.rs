@@ -7,13 +7,25 @@ use crate::analyse::too_short;
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
 
+/// Where on the page a chart stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Section {
+    /// Among the charts of the metrics.
+    #[default]
+    Charts,
+    /// Where it is told where the CPU time went.
+    Cpu,
+}
+
 /// A chart that stands beside the page.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChartRef {
     /// Its file name, relative to the page.
     pub file: String,
     /// What it shows, for those who do not see it.
     pub alt: String,
+    /// Where it belongs.
+    pub section: Section,
 }
 
 /// A page that cannot be made.
@@ -41,6 +53,10 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
     let (answers, all_answers) = templates::answers(results, analysis, Form::Page);
     let (failures, all_failures) = templates::failures(results);
     let (attested, all_attested) = templates::attested(results);
+    let of_section = |section: Section| {
+        let of_it = charts.iter().filter(|chart| chart.section == section);
+        of_it.map(|chart| Chart { file: link(&chart.file), alt: text(&chart.alt) }).collect::<Vec<_>>()
+    };
     let (levels, other_levels) = templates::levels(results, analysis);
     let title = if results.presentation.title.is_empty() { &results.experiment } else { &results.presentation.title };
     View {
@@ -53,7 +69,10 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
         answers,
         advice: templates::advice(results, analysis),
         verdicts: templates::verdicts(results, analysis),
-        charts: charts.iter().map(|chart| Chart { file: link(&chart.file), alt: text(&chart.alt) }).collect(),
+        charts: of_section(Section::Charts),
+        cpu: templates::cpu(results, analysis, of_section(Section::Cpu)),
+        limiters: templates::limiters(results, analysis),
+        checks: templates::checks(results),
         levels,
         other_levels,
         more_failures: more(all_failures, failures.len(), "failed trial", "in trials.csv"),
@@ -63,7 +82,7 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
         more_attested: more(all_attested, attested.len(), "setting", "in the journals of the runs"),
         attested,
         commands: templates::commands(results),
-        files: templates::files(),
+        files: templates::files(results, analysis),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sheet that charts draw on: logical pixels, named strokes and marks, and a memory of where each label went.
 
 use super::font::{Fonts, Weight};
-use super::palette::{PAPER, Shape};
+use super::palette::{Coat, PAPER, Shape};
 use super::raster::Raster;
 use super::{ChartError, png};
 use plotters::coord::Shift;
@@ -205,6 +205,24 @@ impl<'a> Canvas<'a> {
     pub(super) fn block(&mut self, rect: Rect, color: RGBAColor) -> Drawn {
         let corners = [device((rect.left, rect.top)), device((rect.right, rect.bottom))];
         self.area.draw(&Rectangle::new(corners, color.filled())).map_err(failed)
+    }
+
+    /// A rectangle in a colour that may be hatched: the more, the denser the lines.
+    pub(super) fn tile(&mut self, rect: Rect, coat: Coat) -> Drawn {
+        self.block(rect, coat.color.to_rgba())?;
+        if coat.hatch == 0 {
+            return Ok(());
+        }
+        let step = 12.0 / coat.hatch.min(3) as f32;
+        let mut start = rect.left - rect.height() + step / 2.0;
+        while start < rect.right {
+            // The line rises to the right from the bottom edge at `start`.
+            let (from, to) = (start.max(rect.left), (start + rect.height()).min(rect.right));
+            let height = |x: f32| rect.bottom - (x - start);
+            self.path(&[(from, height(from)), (to, height(to))], Stroke::new(PAPER, 1.0))?;
+            start += step;
+        }
+        Ok(())
     }
 
     /// A point: filled with a thin white rim that keeps neighbours apart, or hollow.

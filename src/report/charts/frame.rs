@@ -3,7 +3,7 @@
 use super::canvas::{Align, Canvas, Hand, Rect, Stroke};
 use super::font::Fonts;
 use super::number::{self, AxisUnit};
-use super::palette::{AXIS, GRID, INK, MUTED, Shape};
+use super::palette::{self, AXIS, GRID, INK, MUTED, Paint, Shape};
 use super::scale::Scale;
 use super::text::wrap;
 use super::{ChartError, Measure};
@@ -15,6 +15,8 @@ pub(super) const WIDTH: f32 = 1200.0;
 pub(super) const HEIGHT: f32 = 675.0;
 /// Blank rim of the sheet.
 pub(super) const MARGIN: f32 = 36.0;
+/// Room below a plot for ticks and the axis title.
+pub(super) const AXIS_ROOM: f32 = 66.0;
 /// Sizes of text.
 pub(super) const TITLE: f32 = 26.0;
 pub(super) const TEXT: f32 = 16.0;
@@ -75,6 +77,8 @@ pub(super) enum Sign {
     BandAlong,
     Dashed,
     Bar,
+    /// A part of a bar.
+    Part(Paint),
 }
 
 /// The line below a chart that says what its signs mean.
@@ -141,6 +145,7 @@ fn draw_sign(canvas: &mut Canvas, sign: Sign, x: f32, y: f32) -> Result<(), Char
         Sign::BandAlong => canvas.block(around(9.0, 5.0), MUTED.mix(0.35)),
         Sign::Dashed => canvas.dashes(&[(x - 10.0, y), (x + 10.0, y)], 5.0, 3.0, Stroke::new(MUTED, 1.5)),
         Sign::Bar => canvas.block(around(9.0, 5.0), MUTED.mix(0.45)),
+        Sign::Part(paint) => canvas.tile(around(9.0, 6.5), palette::coat(paint)),
     }
 }
 

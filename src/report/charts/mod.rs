@@ -2,34 +2,39 @@
 //!
 //! From the paper upwards: `raster`, `stamp` and `font` put shapes, points and letters on pixels, `png` encodes them, `canvas` speaks logical
 //! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
-//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes; `ideal` is the line of perfect scaling. A kind
-//! ([`Scaling`], [`Strip`]) only says what stands where.
+//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling. A kind
+//! ([`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
 //!
 //! House rules: Okabe-Ito colours with a shape beside each, the baseline black and its control grey, labels at the things
-//! they name, every trial a visible point (of hundreds in one row, those that coincide are one), bars only from zero, text never below 14 logical pixels unless rows would
+//! they name, a key with every part of a bar, every trial a visible point (of hundreds in one row, those that coincide are one), bars only from zero, text never below 14 logical pixels unless rows would
 //! overlap, n and the kind of interval named on the picture. Equal input gives equal bytes.
 
 mod canvas;
 mod font;
 mod frame;
 mod ideal;
+mod names;
 mod number;
 mod palette;
 mod png;
 mod raster;
 mod scale;
 mod scaling;
+mod stack;
 mod stamp;
 mod strip;
 mod swarm;
 mod text;
+mod timeline;
 
 pub use font::{FontError, Fonts, Weight};
 pub use frame::Heading;
 pub use ideal::Ideal;
-pub use palette::Role;
+pub use palette::{Paint, Role};
 pub use scaling::{Cell, LevelMark, Scaling, Series};
+pub use stack::{Bar, Layer, Stack};
 pub use strip::{Form, Row, Strip};
+pub use timeline::{Line, PhaseSpan, Scene, Step, Timeline};
 
 use crate::model::metric::{Better, Unit};
 

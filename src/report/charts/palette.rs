@@ -42,6 +42,56 @@ pub enum Role {
     Control,
 }
 
+/// Who used CPU time, for its colour: the same in all charts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Paint {
+    /// A workload, by its place among the workloads.
+    Workload(usize),
+    /// A service, by its place among the services.
+    Service(usize),
+    /// docker-proxy.
+    Proxy,
+    /// The engine.
+    Engine,
+    /// Interrupts.
+    Softirq,
+    /// Tasks of others: grey.
+    Foreign,
+    /// Shakedown itself: the darkest.
+    Observer,
+    /// The host as a whole: what is no one's share.
+    Host,
+}
+
+/// A colour, and how densely it is hatched: 0 is plain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Coat {
+    pub(super) color: RGBColor,
+    pub(super) hatch: usize,
+}
+
+/// The colour of who used CPU time. Workloads and services beyond the first ones have the same colours again, hatched.
+pub(super) fn coat(paint: Paint) -> Coat {
+    const SERVICES: [usize; 3] = [2, 3, 6];
+    let plain = |color: RGBColor| Coat { color, hatch: 0 };
+    match paint {
+        Paint::Workload(place) => Coat { color: HUES[0], hatch: place },
+        Paint::Service(place) => Coat { color: HUES[SERVICES[place % SERVICES.len()]], hatch: place / SERVICES.len() },
+        Paint::Proxy => plain(HUES[1]),
+        Paint::Engine => plain(HUES[4]),
+        Paint::Softirq => plain(HUES[5]),
+        Paint::Foreign => plain(CONTROL),
+        Paint::Observer => plain(INK),
+        Paint::Host => plain(MUTED),
+    }
+}
+
+/// Ink or paper: what is easier to read on this colour.
+pub(super) fn ink_on(color: RGBColor) -> RGBColor {
+    let on_paper = contrast_on_paper(color);
+    if on_paper >= contrast_on_paper(INK) / on_paper { PAPER } else { INK }
+}
+
 /// The outline of a point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shape {
@@ -94,6 +144,19 @@ fn contrast_on_paper(RGBColor(red, green, blue): RGBColor) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn text_on_every_colour_can_be_read_and_no_two_parts_look_alike() {
+        use Paint::{Engine, Foreign, Host, Observer, Proxy, Service, Softirq, Workload};
+        let parts =
+            [Workload(0), Workload(1), Service(0), Service(1), Service(2), Service(3), Proxy, Engine, Softirq, Foreign, Observer, Host];
+        for (at, part) in parts.into_iter().enumerate() {
+            let color = coat(part).color;
+            let (ink, paper) = (contrast_on_paper(INK) / contrast_on_paper(color), contrast_on_paper(color));
+            assert!(if ink_on(color) == INK { ink } else { paper } >= 3.7, "{part:?}: {ink} {paper}");
+            assert!(parts[..at].iter().all(|other| coat(*other) != coat(part)), "{part:?}");
+        }
+    }
 
     #[test]
     fn every_colour_of_text_can_be_read_and_keeps_its_hue() {

@@ -1,31 +1,18 @@
 //! All trials of every variant, one row each: absolute values, nothing hidden behind a mean.
-//!
-//! Rows make the sheet grow up to a limit, then come closer together; only when rows would overlap does text shrink.
 
-use super::canvas::{Align, Canvas, Hand, LINE_HEIGHT, Picture, Rect, Stroke, picture};
+use super::canvas::{Align, Canvas, Hand, Picture, Rect, Stroke, picture};
 use super::font::Fonts;
-use super::frame::{self, HEIGHT, Header, Heading, Key, MARGIN, SMALL, Sign, TEXT, WIDTH};
+use super::frame::{self, AXIS_ROOM, HEIGHT, Header, Heading, Key, MARGIN, SMALL, Sign, WIDTH};
+use super::names::{Names, Set};
 use super::number::{AxisUnit, significant};
 use super::palette::{self, AXIS, GRID, INK, MUTED, Role, Shape};
 use super::scale::{Scale, Zero};
 use super::swarm;
-use super::text::{shorten, wrap};
 use super::{ChartError, Measure, Point};
 use plotters::style::{Color, RGBColor};
 
-/// Logical height that a sheet may grow to.
-const TALLEST: f32 = 1800.0;
-/// Height of a row that the sheet grows for, and the largest one.
-const ROW: f32 = 28.0;
-const ROOMY: f32 = 84.0;
-/// Rows beyond which text would be too small for any eye.
-const ROWS: usize = 160;
-/// Room below the plot for ticks and the axis title.
-const AXIS_ROOM: f32 = 66.0;
 /// Room above the plot for the names of the columns.
 const COLUMN_NAMES: f32 = 26.0;
-/// Widest column of labels.
-const LABELS: f32 = 400.0;
 
 /// The chart's content.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,13 +60,13 @@ pub struct Row {
 /// Everything that is known before the first stroke.
 struct Plan<'a> {
     chart: &'a Strip,
+    names: Names<'a>,
     plot: Rect,
-    pitch: f32,
+    set: Set,
     across: Scale,
     unit: AxisUnit,
     /// Right edges of the columns for median, n and remark.
     columns: [f32; 3],
-    text: f32,
 }
 
 impl Strip {
@@ -93,26 +80,20 @@ impl Strip {
     }
 
     pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
-        if self.rows.len() > ROWS {
-            return Err(ChartError::TooManyRows { found: self.rows.len(), limit: ROWS });
-        }
+        let names = Names::of(self.rows.iter().map(|row| (row.label.as_str(), row.role)))?;
         let header = Header::set(fonts, &self.heading);
         let key = Key::set(fonts, self.key());
         let zero = if self.form == Form::Bars { Zero::Required } else { Zero::Near };
         let across = Scale::of_values(self.shown(), zero);
         let unit = frame::value_unit(&self.measure, &across);
         let top = header.bottom() + COLUMN_NAMES;
-        let rows = self.rows.len().max(1) as f32;
         let around = top + AXIS_ROOM + (HEIGHT - key.top(HEIGHT));
-        let sheet = (around + rows * self.row_height(fonts)).clamp(HEIGHT, TALLEST).ceil();
-        let pitch = ((sheet - around) / rows).min(ROOMY);
-        let text = self.lettering(fonts, pitch);
-        let columns = self.columns(fonts, text);
-        let left = MARGIN + self.label_room(fonts, text) + 16.0;
-        let right = columns[0] - self.median_room(fonts, &unit, text) - 22.0;
-        let plot = Rect { left, top, right, bottom: top + pitch * rows };
+        let set = names.set(fonts, around);
+        let columns = self.columns(fonts, set.text);
+        let right = columns[0] - self.median_room(fonts, &unit, set.text) - 22.0;
+        let plot = Rect { left: set.left, top, right, bottom: top + set.pitch * self.rows.len().max(1) as f32 };
         let sheet = plot.bottom + AXIS_ROOM + (HEIGHT - key.top(HEIGHT));
-        let plan = Plan { chart: self, plot, pitch, across, unit, columns, text };
+        let plan = Plan { chart: self, names, plot, set, across, unit, columns };
         picture(fonts, WIDTH, sheet, |canvas| {
             header.draw(canvas)?;
             plan.draw_axis(canvas)?;
@@ -155,29 +136,6 @@ impl Strip {
         entries
     }
 
-    /// The height that a row wants: enough for the longest label at full size, in up to three lines.
-    fn row_height(&self, fonts: &Fonts) -> f32 {
-        let lines = self.rows.iter().map(|row| wrap(fonts, &row.label, label_hand(row, SMALL), LABELS, 3).len());
-        ROW.max(lines.max().unwrap_or(1) as f32 * SMALL * LINE_HEIGHT + 8.0)
-    }
-
-    /// The largest size of text at which every label is whole in rows of this height; where there is none, the largest
-    /// that fits the row.
-    fn lettering(&self, fonts: &Fonts, pitch: f32) -> f32 {
-        let whole = |size: f32| {
-            let lines = lines_in(pitch, size);
-            let uncut = |row: &Row| wrap(fonts, &row.label, label_hand(row, size), LABELS, lines + 1).len() <= lines;
-            lines > 0 && self.rows.iter().all(uncut)
-        };
-        let sizes = [TEXT, 15.0, 14.0, 13.0, 12.0, 11.0, 10.0];
-        sizes.into_iter().find(|size| whole(*size)).unwrap_or(14f32.min(pitch / LINE_HEIGHT))
-    }
-
-    fn label_room(&self, fonts: &Fonts, text: f32) -> f32 {
-        let widths = self.rows.iter().map(|row| fonts.width(&row.label, text, label_hand(row, text).weight));
-        widths.fold(0.0, f32::max).ceil().min(LABELS)
-    }
-
     fn median_room(&self, fonts: &Fonts, unit: &AxisUnit, text: f32) -> f32 {
         let hand = Hand::new(text, INK);
         let widths = self.rows.iter().map(|row| fonts.width(&median_text(row, unit), text, hand.weight));
@@ -200,25 +158,12 @@ impl Strip {
     }
 }
 
-/// Lines of this size that a row has room for, at most three.
-fn lines_in(pitch: f32, size: f32) -> usize {
-    ((pitch - 1.0).max(0.0) / (size * LINE_HEIGHT)).floor().min(3.0) as usize
-}
-
 fn median_text(row: &Row, unit: &AxisUnit) -> String {
     row.median.filter(|median| median.is_finite()).map_or_else(|| "–".to_owned(), |median| significant(median / unit.factor, 3))
 }
 
 fn median_name(unit: &AxisUnit) -> String {
     if unit.text.is_empty() { "median".to_owned() } else { format!("median ({})", unit.text) }
-}
-
-fn label_hand(row: &Row, text: f32) -> Hand {
-    match row.role {
-        Role::Plain => Hand::new(text, INK),
-        Role::Baseline => Hand::new(text, INK).bold(),
-        Role::Control => Hand::new(text, MUTED),
-    }
 }
 
 impl Plan<'_> {
@@ -229,7 +174,7 @@ impl Plan<'_> {
     fn draw_axis(&self, canvas: &mut Canvas) -> Result<(), ChartError> {
         let ticks = frame::value_ticks(&self.across, &self.unit, (self.plot.width() / 95.0) as usize);
         for at in 0..self.chart.rows.len() {
-            let y = self.plot.top + (at as f32 + 0.5) * self.pitch;
+            let y = self.plot.top + (at as f32 + 0.5) * self.set.pitch;
             canvas.path(&[(self.plot.left, y), (self.plot.right, y)], Stroke::new(GRID, 1.0))?;
         }
         let title = frame::value_title(&self.chart.measure, &self.unit, &self.across);
@@ -248,19 +193,19 @@ impl Plan<'_> {
 
     fn draw_row(&self, canvas: &mut Canvas, at: usize) -> Result<(), ChartError> {
         let row = &self.chart.rows[at];
-        let y = self.plot.top + (at as f32 + 0.5) * self.pitch;
+        let y = self.plot.top + (at as f32 + 0.5) * self.set.pitch;
         let color = palette::color(row.role, row.hue.unwrap_or(0));
-        self.draw_label(canvas, row, y)?;
+        self.names.draw(canvas, at, y, self.set)?;
         match self.chart.form {
             Form::Points => self.draw_interval(canvas, row, y, color)?,
             Form::Bars => self.draw_bar(canvas, row, y, color)?,
         }
         self.draw_points(canvas, row, y, color)?;
         if let Some(median) = row.median.filter(|median| median.is_finite() && self.chart.form == Form::Points) {
-            let half = (self.pitch * 0.36).min(18.0);
+            let half = (self.set.pitch * 0.36).min(18.0);
             canvas.path(&[(self.x(median), y - half), (self.x(median), y + half)], Stroke::new(INK, 3.0))?;
         }
-        let hand = Hand::new(self.text, if row.role == Role::Control { MUTED } else { INK });
+        let hand = Hand::new(self.set.text, if row.role == Role::Control { MUTED } else { INK });
         let texts = [median_text(row, &self.unit), row.points.len().to_string(), row.remark.clone()];
         let shown = if self.chart.remark.is_some() { 3 } else { 2 };
         for (text, x) in texts.into_iter().zip(self.columns).take(shown).filter(|(text, _)| !text.is_empty()) {
@@ -269,41 +214,26 @@ impl Plan<'_> {
         Ok(())
     }
 
-    fn draw_label(&self, canvas: &mut Canvas, row: &Row, y: f32) -> Result<(), ChartError> {
-        let hand = label_hand(row, self.text);
-        let room = self.plot.left - 16.0 - MARGIN;
-        let lines = lines_in(self.pitch, hand.size).max(1);
-        let mut set = wrap(canvas.fonts(), &row.label, hand, room, lines);
-        if lines == 1 || set.last().is_some_and(|line| line.ends_with('…')) {
-            set = vec![shorten(canvas.fonts(), &row.label, hand, room)];
-        }
-        let first = y - (set.len() as f32 - 1.0) * hand.line_height() / 2.0;
-        for (at, line) in set.iter().enumerate() {
-            canvas.text(line, (self.plot.left - 16.0, first + at as f32 * hand.line_height()), Align::Right, hand)?;
-        }
-        Ok(())
-    }
-
     fn draw_interval(&self, canvas: &mut Canvas, row: &Row, y: f32, color: RGBColor) -> Result<(), ChartError> {
         let Some((low, high)) = row.interval else { return Ok(()) };
-        let half = (self.pitch * 0.3).min(15.0);
+        let half = (self.set.pitch * 0.3).min(15.0);
         let (left, right) = (self.x(low), self.x(high));
         canvas.block(Rect { left, top: y - half, right: right.max(left + 1.0), bottom: y + half }, color.mix(0.2))
     }
 
     fn draw_bar(&self, canvas: &mut Canvas, row: &Row, y: f32, color: RGBColor) -> Result<(), ChartError> {
         let Some(median) = row.median.filter(|median| median.is_finite()) else { return Ok(()) };
-        let half = (self.pitch * 0.34).min(20.0);
+        let half = (self.set.pitch * 0.34).min(20.0);
         let (from, to) = (self.x(0.0), self.x(median));
         canvas.block(Rect { left: from.min(to), top: y - half, right: from.max(to), bottom: y + half }, color.mix(0.35))?;
         canvas.path(&[(from, y - half - 2.0), (from, y + half + 2.0)], Stroke::new(AXIS, 1.0))
     }
 
     fn draw_points(&self, canvas: &mut Canvas, row: &Row, y: f32, color: RGBColor) -> Result<(), ChartError> {
-        let size = (self.pitch * 0.17).clamp(2.0, 4.6);
+        let size = (self.set.pitch * 0.17).clamp(2.0, 4.6);
         let points: Vec<&Point> = row.points.iter().filter(|point| point.value.is_finite()).collect();
         let places: Vec<f32> = points.iter().map(|point| self.x(point.value)).collect();
-        let reach = (self.pitch * 0.46 - size).clamp(0.0, 20.0);
+        let reach = (self.set.pitch * 0.46 - size).clamp(0.0, 20.0);
         let offsets = swarm::offsets(&places, size * 2.1, reach);
         let looks: Vec<bool> = points.iter().map(|point| point.tainted).collect();
         let drawn = swarm::drawn(&places, &offsets, &looks, size);

@@ -1,12 +1,16 @@
 //! Which charts an experiment gets without asking: the primary metric over each numeric factor, all trials of every variant (and of
-//! every workload, where a trial has several), and the trials of a few more metrics that the manifest declares.
+//! every workload, where a trial has several), and the trials of a few more metrics that the manifest declares. Where the record tells it,
+//! also where the CPU time went, and one trial of each variant over time.
 
+mod cpu;
 mod observed;
 mod scaling;
+mod series;
 mod strips;
 
 use super::ReportError;
-use super::charts::{ChartError, Fonts};
+use super::charts::{ChartError, Fonts, Stack, Strip};
+use super::page::Section;
 use crate::analyse::primary;
 use crate::model::estimate::Analysis;
 use crate::model::plan::AA_SUFFIX;
@@ -16,10 +20,15 @@ use observed::{Observed, carried};
 /// Declared metrics beside the primary one that get a chart of their own.
 const MOST_OTHERS: usize = 4;
 
+/// The files of the charts that no metric names.
+const CPU: &str = "cpu";
+const SERIES: &str = "series";
+
 /// A drawn chart.
 pub(super) struct Drawn {
     pub(super) file: String,
     pub(super) alt: String,
+    pub(super) section: Section,
     pub(super) png: Vec<u8>,
 }
 
@@ -38,7 +47,7 @@ pub(super) fn draw(results: &Results, analysis: &Analysis, fonts: &Fonts) -> Res
     let observed = Observed::of(results, analysis, &wanted);
     let gallery = Gallery { results, observed, main };
 
-    let mut album = Album { fonts, drawn: Vec::new() };
+    let mut album = Album { fonts, section: Section::Charts, drawn: Vec::new() };
     let name = &results.metrics[main].name;
     for (factor, chart) in gallery.scaling() {
         let alt = format!("{name} over {factor}, every trial a point");
@@ -46,15 +55,26 @@ pub(super) fn draw(results: &Results, analysis: &Analysis, fonts: &Fonts) -> Res
     }
     if of_workloads.len() > 1 {
         let (what, pages) = gallery.workloads(&of_workloads);
-        album.add_pages(&format!("{}-workloads", file_stem(&what)), &format!("{what} of every workload by variant"), &pages)?;
+        let alt = format!("{what} of every workload by variant");
+        album.add_pages(&format!("{}-workloads", file_stem(&what)), &alt, &pages, Strip::render)?;
     } else {
-        album.add_pages(&format!("{}-trials", file_stem(name)), &format!("{name} of every trial by variant"), &gallery.strips(main))?;
+        let alt = format!("{name} of every trial by variant");
+        album.add_pages(&format!("{}-trials", file_stem(name)), &alt, &gallery.strips(main), Strip::render)?;
     }
     for metric in others {
         let (name, pages) = (&results.metrics[metric].name, gallery.strips(metric));
         if pages.len() == 1 {
-            album.add_pages(&format!("{}-trials", file_stem(name)), &format!("{name} of every trial by variant"), &pages)?;
+            let alt = format!("{name} of every trial by variant");
+            album.add_pages(&format!("{}-trials", file_stem(name)), &alt, &pages, Strip::render)?;
         }
+    }
+    album.section = Section::Cpu;
+    if let Some(split) = analysis.cpu.first() {
+        let alt = format!("CPU time per {} by variant, split by who used it", split.work.word());
+        album.add_pages(CPU, &alt, &gallery.cpu(&analysis.cpu, split.work), Stack::render)?;
+    }
+    if let Some(chart) = gallery.timeline() {
+        album.add(SERIES, "CPUs used over one trial of each variant, with its phases".to_owned(), |fonts| chart.render(fonts))?;
     }
     Ok(album.drawn)
 }
@@ -62,6 +82,8 @@ pub(super) fn draw(results: &Results, analysis: &Analysis, fonts: &Fonts) -> Res
 /// The charts drawn so far, no two with one file.
 struct Album<'f> {
     fonts: &'f Fonts,
+    /// Where what is added now belongs on the page.
+    section: Section,
     drawn: Vec<Drawn>,
 }
 
@@ -74,14 +96,20 @@ impl Album<'_> {
             file = format!("{stem}-again-{number}.png");
         }
         let png = render(self.fonts).map_err(|source| ReportError::Chart { name: file.clone(), source })?;
-        self.drawn.push(Drawn { file, alt, png });
+        self.drawn.push(Drawn { file, alt, section: self.section, png });
         Ok(())
     }
 
-    fn add_pages(&mut self, stem: &str, alt: &str, pages: &[super::charts::Strip]) -> Result<(), ReportError> {
+    fn add_pages<Chart>(
+        &mut self,
+        stem: &str,
+        alt: &str,
+        pages: &[Chart],
+        render: impl Fn(&Chart, &Fonts) -> Result<Vec<u8>, ChartError>,
+    ) -> Result<(), ReportError> {
         for (page, chart) in pages.iter().enumerate() {
             let stem = if pages.len() > 1 { format!("{stem}-{}", page + 1) } else { stem.to_owned() };
-            self.add(&stem, alt.to_owned(), |fonts| chart.render(fonts))?;
+            self.add(&stem, alt.to_owned(), |fonts| render(chart, fonts))?;
         }
         Ok(())
     }
@@ -119,7 +147,13 @@ impl Gallery<'_> {
 
 /// Whether a file has a name that charts get here; a person's own picture beside them has another.
 pub(super) fn is_chart(name: &str) -> bool {
-    name.strip_suffix(".png").is_some_and(|stem| ["-by-", "-trials", "-workloads"].iter().any(|part| stem.contains(part)))
+    let page_of = |stem: &str, chart: &str| {
+        stem.strip_prefix(chart)
+            .is_some_and(|page| page.is_empty() || page.strip_prefix('-').is_some_and(|page| page.parse::<u32>().is_ok()))
+    };
+    name.strip_suffix(".png").is_some_and(|stem| {
+        ["-by-", "-trials", "-workloads"].iter().any(|part| stem.contains(part)) || page_of(stem, CPU) || stem == SERIES
+    })
 }
 
 /// A metric's or factor's name as part of a file's name.

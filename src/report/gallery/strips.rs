@@ -5,7 +5,7 @@ use super::scaling::interval;
 use crate::report::charts::{Form, Heading, Measure, Role, Row, Strip};
 
 /// Rows of one chart: more of them go on further pages.
-const ROWS_PER_PAGE: usize = 60;
+pub(super) const ROWS_PER_PAGE: usize = 60;
 
 impl Gallery<'_> {
     /// One row per variant.
@@ -47,13 +47,13 @@ impl Gallery<'_> {
     }
 
     /// In the order of the product, the A/A copy directly below the baseline.
-    fn order(&self) -> Vec<usize> {
+    pub(super) fn order(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.results.variants.len()).collect();
         order.sort_by_key(|variant| if self.is_copy(*variant) { (self.results.baseline, 1) } else { (*variant, 0) });
         order
     }
 
-    fn role(&self, variant: usize) -> Role {
+    pub(super) fn role(&self, variant: usize) -> Role {
         if self.is_copy(variant) {
             Role::Control
         } else if variant == self.results.baseline {
@@ -63,7 +63,7 @@ impl Gallery<'_> {
         }
     }
 
-    fn name(&self, variant: usize) -> String {
+    pub(super) fn name(&self, variant: usize) -> String {
         match self.role(variant) {
             Role::Control => "A/A: the baseline again".to_owned(),
             Role::Baseline => format!("{} (baseline)", self.label(variant)),

@@ -11,12 +11,29 @@ pub(super) const ENGINE_START: &str = "engine_start";
 /// The fixed columns of `summary.csv` after the factors.
 pub(super) const SUMMARY: [&str; 8] = ["metric", "unit", "n", "median", "low", "high", "min", "max"];
 /// The fixed columns of `effects.csv` after the factors.
-pub(super) const EFFECTS: [&str; 8] = ["metric", "baseline", "n", "ratio", "low", "high", "p_adjusted", "verdict"];
+pub(super) const EFFECTS: [&str; 13] = [
+    "metric",
+    "baseline",
+    "n",
+    "ratio",
+    "low",
+    "high",
+    "p_adjusted",
+    "verdict",
+    "clean_n",
+    "clean_ratio",
+    "clean_low",
+    "clean_high",
+    "clean_verdict",
+];
+
+/// The fixed columns of `cpu.csv` after the factors.
+pub(super) const CPU: [&str; 4] = ["part", "seconds_per_unit", "unit_of_work", "n"];
 
 /// The factors' columns, the same in all files.
 pub(super) fn factors(results: &Results) -> Vec<String> {
     let mut taken: Vec<String> =
-        TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
+        TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).chain(&CPU).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
     results.factors.iter().map(|factor| free(text(&factor.name), "factor.", &mut taken)).collect()
 }
 

@@ -2,13 +2,14 @@
 
 use super::cells::{Table, computed, text};
 use super::columns;
-use crate::model::estimate::{Analysis, Comparison, Subject, Verdict};
+use crate::model::estimate::{Analysis, Comparison, ENOUGH_ENGINE_STARTS, Effect, Subject, Verdict};
 use crate::model::results::Results;
 
 /// One row per comparison. `baseline` is the variant below the line, or, for two workloads of the same trials, the metric below it;
 /// `low` and `high` are the plain 95 % interval; `p_adjusted` is empty outside a family (the A/A control) and without a test. A verdict on
 /// windows that are too short says so, and is never just `different`; without a verdict for want of engine starts it is
-/// `undecided, insufficient engine starts`. `n` counts engine starts where engines are compared.
+/// `undecided, insufficient engine starts`. `n` counts engine starts where engines are compared. The `clean_` columns are the same without
+/// the tainted trials: equal to the others where none is tainted, and without numbers where too few trials are left.
 #[must_use]
 pub fn effects_csv(results: &Results, analysis: &Analysis) -> Vec<u8> {
     let mut table = Table::new(&columns::header(&["variant"], &columns::factors(results), &columns::EFFECTS));
@@ -27,6 +28,9 @@ fn row(results: &Results, comparison: &Comparison) -> Option<Vec<String>> {
     };
     let effect = &comparison.effect;
     let optional = |value: Option<f64>| value.map_or_else(String::new, computed);
+    let by_starts = comparison.engine_starts.is_some();
+    // What is too short is tainted: no clean trial is.
+    let clean = comparison.clean.as_ref().map_or(Some(effect), |clean| clean.effect.as_ref());
     let numbers = vec![
         text(&comparison.metric),
         text(baseline),
@@ -35,16 +39,20 @@ fn row(results: &Results, comparison: &Comparison) -> Option<Vec<String>> {
         optional(effect.low),
         optional(effect.high),
         optional(effect.p_adjusted),
-        verdict(comparison),
+        verdict(effect, by_starts, comparison.too_short),
+        clean.map_or(0, |effect| effect.n).to_string(),
+        optional(clean.map(|effect| effect.ratio)),
+        optional(clean.and_then(|effect| effect.low)),
+        optional(clean.and_then(|effect| effect.high)),
+        clean.map_or_else(|| Verdict::Undecided.words().to_owned(), |effect| verdict(effect, by_starts, false)),
     ];
     Some([vec![text(&results.variants.get(variant)?.id)], columns::levels(results, Some(variant)), numbers].concat())
 }
 
-fn verdict(comparison: &Comparison) -> String {
-    let verdict = comparison.effect.verdict;
-    if comparison.lacks_engine_starts().is_some() {
-        return format!("{}, insufficient engine starts", verdict.words());
+fn verdict(effect: &Effect, by_starts: bool, too_short: bool) -> String {
+    let words = effect.verdict.words();
+    if by_starts && effect.n < ENOUGH_ENGINE_STARTS {
+        return format!("{words}, insufficient engine starts");
     }
-    let doubted = comparison.too_short && verdict != Verdict::Undecided;
-    if doubted { format!("{}, too short", verdict.words()) } else { verdict.words().to_owned() }
+    if too_short && effect.verdict != Verdict::Undecided { format!("{words}, too short") } else { words.to_owned() }
 }

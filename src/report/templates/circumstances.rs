@@ -207,7 +207,10 @@ pub(in crate::report) fn commands(results: &Results) -> Vec<String> {
 }
 
 /// The data files beside the page.
-pub(in crate::report) fn files() -> Vec<DataFile> {
+pub(in crate::report) fn files(results: &Results, analysis: &Analysis) -> Vec<DataFile> {
+    let read = results.rows.iter().any(|row| !row.row.readings.is_empty());
+    let circumstances = read.then_some(("circumstances.csv", "what was read around every trial, and what it means"));
+    let cpu = (!analysis.cpu.is_empty()).then_some(("cpu.csv", "where the CPU time went, by variant and part"));
     let files = [
         ("trials.csv", "every attempt with its outcome and its metrics in base units"),
         ("summary.csv", "the level of every metric in every variant"),
@@ -215,5 +218,10 @@ pub(in crate::report) fn files() -> Vec<DataFile> {
         ("factors.csv", "the factors and their levels"),
         ("metrics.csv", "what each metric is, and its unit"),
     ];
-    files.iter().map(|(file, about)| DataFile { file: format!("[{file}]({})", link(file)), about: (*about).to_owned() }).collect()
+    files
+        .into_iter()
+        .chain(circumstances)
+        .chain(cpu)
+        .map(|(file, about)| DataFile { file: format!("[{file}]({})", link(file)), about: about.to_owned() })
+        .collect()
 }

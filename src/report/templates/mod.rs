@@ -3,6 +3,8 @@
 //! Everything a person wrote is escaped here ([`markdown`]), and every number takes its human form in one place ([`number`]).
 
 mod circumstances;
+mod cpu;
+mod hygiene;
 pub mod markdown;
 pub mod number;
 mod sections;
@@ -11,6 +13,8 @@ mod undecided;
 pub mod view;
 
 pub(super) use circumstances::{attested, commands, environments, failures, files, method};
+pub(super) use cpu::cpu;
+pub(super) use hygiene::{checks, limiters};
 pub(super) use sections::{levels, verdicts};
 pub(super) use sentences::{Form, advice, answers};
 

@@ -76,6 +76,7 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
         (false, _, Some((verdict, better))) => format!("**{verdict}** ({better}"),
         (false, _, None) => format!("**{words}**"),
     };
+    let verdict = format!("{verdict}{}", clean(comparison));
     Some(VerdictRow {
         subject,
         against,
@@ -87,6 +88,15 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
         p: effect.p_adjusted.map_or_else(|| ABSENT.to_owned(), number::probability),
         verdict,
     })
+}
+
+/// What the clean trials alone say, where there are tainted ones.
+fn clean(comparison: &Comparison) -> String {
+    let Some(clean) = comparison.clean.as_ref().filter(|_| !comparison.too_short) else { return String::new() };
+    match &clean.effect {
+        Some(effect) => format!("; clean (n = {}): {}, {}", effect.n, number::ratio(effect.ratio, [None; 2]).0, effect.verdict.words()),
+        None => "; clean: too few trials".to_owned(),
+    }
 }
 
 /// What is compared, with what, and by which metric, for two workloads of one variant.
@@ -171,19 +181,21 @@ fn is_declared_otherwise(results: &Results, metric: &MetricColumn, better: Bette
     results.metrics.iter().filter(same).any(|other| other.better.is_some_and(|declared| declared != better))
 }
 
-/// In the order of the product, the A/A copy directly below the baseline.
+/// Sorted by their variants' places.
 fn in_order<'l>(results: &Results, levels: &[&'l LevelRow]) -> Vec<&'l LevelRow> {
     let mut ordered = levels.to_vec();
-    let place = |variant: usize| {
-        let copy = results.variants.get(variant).is_some_and(|found| found.id.ends_with(AA_SUFFIX));
-        if copy { (results.baseline, 1) } else { (variant, 0) }
-    };
-    ordered.sort_by_key(|level| place(level.variant));
+    ordered.sort_by_key(|level| place(results, level.variant));
     ordered
 }
 
+/// Where a variant stands in tables: in the order of the product, the A/A copy directly below the baseline.
+pub(super) fn place(results: &Results, variant: usize) -> (usize, u8) {
+    let copy = results.variants.get(variant).is_some_and(|found| found.id.ends_with(AA_SUFFIX));
+    if copy { (results.baseline, 1) } else { (variant, 0) }
+}
+
 /// A variant's id; the A/A copy says what it is, and the baseline too.
-fn variant_name(results: &Results, variant: usize) -> Option<String> {
+pub(super) fn variant_name(results: &Results, variant: usize) -> Option<String> {
     let id = &results.variants.get(variant)?.id;
     Some(match id.strip_suffix(AA_SUFFIX) {
         Some(original) => format!("*{} (A/A control)*", code(original)),

@@ -123,7 +123,15 @@ mod tests {
     }
 
     fn of(effect: Effect) -> Comparison {
-        Comparison { metric: "wall".into(), subject: Subject::Variant(1), effect, engine_starts: None, too_short: false, lost: None }
+        Comparison {
+            metric: "wall".into(),
+            subject: Subject::Variant(1),
+            effect,
+            engine_starts: None,
+            too_short: false,
+            lost: None,
+            clean: None,
+        }
     }
 
     #[test]

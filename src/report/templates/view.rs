@@ -27,6 +27,12 @@ pub struct View {
     pub verdicts: Vec<VerdictTable>,
     /// The charts.
     pub charts: Vec<Chart>,
+    /// What held each variant back.
+    pub limiters: Vec<Limited>,
+    /// What was read around the trials.
+    pub checks: Vec<CheckLine>,
+    /// Where the CPU time went.
+    pub cpu: CpuSection,
     /// The levels of the primary metric.
     pub levels: Vec<LevelTable>,
     /// The levels of the other metrics.
@@ -90,6 +96,58 @@ pub struct Chart {
     pub file: String,
     /// What it shows, for those who do not see it.
     pub alt: String,
+}
+
+/// What held a variant back.
+#[derive(Debug, Clone, Serialize)]
+pub struct Limited {
+    /// The variant.
+    pub variant: String,
+    /// What it was.
+    pub by: String,
+}
+
+/// What one check read over the trials that count.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckLine {
+    /// The check.
+    pub check: String,
+    /// In how many trials it was made.
+    pub trials: String,
+    /// In how many of them it warned.
+    pub warned: String,
+    /// How many it tainted.
+    pub tainted: String,
+    /// In how many it could not be observed.
+    pub unobservable: String,
+    /// The median of what it read.
+    pub median: String,
+    /// The worst of what it read.
+    pub worst: String,
+}
+
+/// Where the CPU time went: who used how much of it, and its charts. Without rows and charts the record does not tell.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct CpuSection {
+    /// What the numbers are and how to read them, one sentence each.
+    pub notes: Vec<String>,
+    /// The parts: the headings of the columns behind the variant's.
+    pub parts: Vec<String>,
+    /// The variants.
+    pub rows: Vec<CpuLine>,
+    /// The charts.
+    pub charts: Vec<Chart>,
+}
+
+/// Where the CPU time of one variant went.
+#[derive(Debug, Clone, Serialize)]
+pub struct CpuLine {
+    /// The variant.
+    pub variant: String,
+    /// One number per part.
+    pub cells: Vec<String>,
+    /// Their sum.
+    pub sum: String,
 }
 
 /// The levels of one metric.

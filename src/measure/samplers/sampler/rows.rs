@@ -6,6 +6,11 @@ use std::time::Duration;
 /// So many samples are kept: enough for any chart.
 const MOST: usize = 4096;
 
+/// Steps of a second that are kept of times: a thread is not woken more exactly.
+const TIMES: f64 = 1e3;
+/// Steps of a second that are kept of counters: the digits behind them are their age, and would double the file.
+const SECONDS: f64 = 1e4;
+
 /// The samples of one sampler; a row that was taken before a column was known is shorter.
 #[derive(Debug)]
 pub(super) struct Rows {
@@ -61,11 +66,19 @@ impl Rows {
         let Self { columns, phases, rows } = self;
         let width = columns.len();
         let sample = |Row { time, phase, mut values }: Row| {
+            for (column, value) in columns.iter().zip(&mut values) {
+                *value = value.map(|value| if column.unit == "s" { rounded(value, SECONDS) } else { value });
+            }
             values.resize(width, None);
-            Sample { time: time.as_secs_f64(), phase: phases[phase].clone(), values }
+            Sample { time: rounded(time.as_secs_f64(), TIMES), phase: phases[phase].clone(), values }
         };
-        Series { samples: rows.into_iter().map(sample).collect(), columns }
+        let samples = rows.into_iter().map(sample).collect();
+        Series { columns, samples }
     }
+}
+
+fn rounded(value: f64, steps: f64) -> f64 {
+    (value * steps).round() / steps
 }
 
 #[cfg(test)]
@@ -83,7 +96,7 @@ mod tests {
         rows.push(Duration::ZERO, vec![Some(1.0)]);
         rows.add([column("b")].into_iter());
         rows.phase("window".to_owned());
-        rows.push(Duration::from_millis(1500), vec![None, Some(2.0)]);
+        rows.push(Duration::from_micros(1_500_400), vec![None, Some(2.000_01)]);
         let series = rows.into_series();
         let told: Vec<_> = series.samples.iter().map(|sample| (sample.time, sample.phase.as_str(), sample.values.clone())).collect();
         assert_eq!(told, [(0.0, "start", vec![Some(1.0), None]), (1.5, "window", vec![None, Some(2.0)])]);

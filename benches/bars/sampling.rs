@@ -1,0 +1,53 @@
+//! What observing costs: the program measures itself with samples and without, interleaved, and judges that as it judges anything.
+
+use super::child;
+use super::scene::Scene;
+use super::table::{Table, Value};
+
+/// Blocks of the comparison: with a noise of 2 % this many show an equivalence of 1 %.
+const BLOCKS: u32 = 60;
+
+/// The outer experiment. Its workload is a whole run of an inner one; what counts is the inner workload's own time, as the inner run
+/// measured it.
+const OUTER: &str = r#"title: Samples against none
+matrix: {observed: ['off', '1s']}
+workload:
+  on: host
+  command:
+    - /bin/sh
+    - -c
+    - |
+      cd {{ observed }} && rm -rf reports && "$SHAKEDOWN" run inner.yaml --together >/dev/null 2>&1 &&
+      grep -o '"name":"wall","value":[0-9.]*' reports/inner/runs/*/journal.jsonl | awk -F: '{ sum += $NF } END { print "walls: " sum }'
+  env: {SHAKEDOWN: 'PROGRAM'}
+  parse: {regex: [{name: inner_wall, pattern: 'walls: ([0-9.]+)', unit: s, better: lower}]}
+metrics: [{name: inner_wall, primary: true}]
+design: {margin: 1%, min_effect: 1%}
+observe: {interval: off, idle_gate: off}
+"#;
+
+/// The inner experiment: some seconds of one CPU in two trials, the same work every time.
+const INNER: &str = "workload: {on: host, command: [/usr/bin/awk, 'BEGIN { for (i = 0; i < 15000000; i++) x += i }']}\n\
+                     design: {blocks: 1}\n";
+
+pub fn measure(table: &mut Table) -> Result<(), String> {
+    let scene = Scene::new(&OUTER.replace("PROGRAM", super::scene::SHAKEDOWN))?;
+    for interval in ["off", "1s"] {
+        let folder = scene.path().join(interval);
+        std::fs::create_dir(&folder).map_err(|error| error.to_string())?;
+        let manifest = format!("{INNER}observe: {{interval: {interval}, idle_gate: off}}\n");
+        std::fs::write(folder.join("inner.yaml"), manifest).map_err(|error| error.to_string())?;
+    }
+    child::run(&mut scene.shakedown(&["run", "bench.yaml", "--blocks", &BLOCKS.to_string()]))?;
+    let effects = std::fs::read_to_string(scene.reports().join("bench/effects.csv")).map_err(|error| error.to_string())?;
+    let mut lines = effects.lines().map(|line| line.split(',').collect::<Vec<&str>>());
+    let header = lines.next().ok_or("no effects")?;
+    for row in lines {
+        let cell = |name: &str| header.iter().position(|column| *column == name).and_then(|at| row.get(at)).copied().unwrap_or_default();
+        let number = |name: &str| cell(name).parse::<f64>().map_err(|error| format!("{name}: {error}"));
+        let what = if cell("variant").ends_with("#aa") { "A/A of no samples" } else { "time of a workload, sampled at 1 Hz / not sampled" };
+        table.number(what, Value::Times(number("ratio")?));
+        table.note(&format!("  {:.4} to {:.4}, n = {}: {} within 1 %", number("low")?, number("high")?, cell("n"), cell("verdict")));
+    }
+    Ok(())
+}

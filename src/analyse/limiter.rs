@@ -1,0 +1,87 @@
+//! What held each variant back: the first of the suspects that the medians of its trials convict.
+
+use super::hygiene::median;
+use crate::model::estimate::Limiter;
+use crate::model::plan::AA_SUFFIX;
+use crate::model::results::Results;
+use std::collections::BTreeMap;
+
+/// Above this share of one CPU a process that has one thread at work is at its limit.
+const ONE_CPU: f64 = 0.9;
+/// Above this share a generator, or the threads of a workload, have nothing left.
+const THREADS: f64 = 0.85;
+/// Above this share of its periods a quota is what holds a unit back.
+const THROTTLED: f64 = 0.2;
+/// Above this share a CPU, or all of them, are full.
+const FULL: f64 = 0.95;
+/// Above this share of the time a disk has no pause.
+const DISK: f64 = 0.9;
+/// Above this share of the time the memory is too small.
+const MEMORY: f64 = 0.01;
+/// Above this share a table of connections or a range of ports is about to be full.
+const TABLE: f64 = 0.8;
+
+/// A suspect: the check that reads it, from where on it is guilty, and what is said of it. `{share}` is what was read, `{detail}` what it is
+/// about.
+struct Suspect {
+    check: &'static str,
+    above: f64,
+    words: &'static str,
+}
+
+const fn suspect(check: &'static str, above: f64, words: &'static str) -> Suspect {
+    Suspect { check, above, words }
+}
+
+/// In the order of the protocol (after B. Gregg's active benchmarking): who measures comes before what is measured, and a part before the
+/// whole.
+const SUSPECTS: [Suspect; 13] = [
+    suspect("generator", THREADS, "the load generator{detail}, at {share} of what its threads and limits allow"),
+    suspect("busiest-proxy", ONE_CPU, "docker-proxy, one CPU at {share}"),
+    suspect("engine-cpu", ONE_CPU, "the engine's own processes, {share} of one CPU"),
+    suspect("throttled-periods", THROTTLED, "the CPU limit{detail}, throttled in {share} of its periods"),
+    suspect("host-cpu", FULL, "the host's CPUs, all at {share}"),
+    suspect("busiest-cpu", FULL, "one CPU at {share}{detail}"),
+    suspect("workload-threads", THREADS, "the workload's own CPU time{detail}, {share} of what its threads and limits allow"),
+    suspect("disk-busy", DISK, "a disk{detail}, busy for {share} of the time"),
+    suspect("memory-pressure", MEMORY, "memory: all tasks waited for it for {share} of the time"),
+    suspect("conntrack", TABLE, "the table of tracked connections, at {share}"),
+    suspect("conntrack-drops", 0.0, "the table of tracked connections: packets were dropped"),
+    suspect("ports", TABLE, "the generator's ephemeral ports, {share} in TIME_WAIT"),
+    suspect("listen-drops", 0.0, "the queue of a listening socket: connections were refused"),
+];
+
+/// What is said when nothing is guilty.
+const UNKNOWN: &str = "nothing that was observed: a lock, or latency";
+
+/// The limiter of every variant that has readings, the A/A copy apart, which is the baseline again.
+pub(super) fn limiters(results: &Results) -> Vec<Limiter> {
+    let is_copy = |variant: usize| results.variants[variant].id.ends_with(AA_SUFFIX);
+    (0..results.variants.len()).filter(|variant| !is_copy(*variant)).filter_map(|variant| limiter(results, variant)).collect()
+}
+
+fn limiter(results: &Results, variant: usize) -> Option<Limiter> {
+    // Without this one nothing was read at all: an old record, or windows too short for counters.
+    median(results, variant, "host-cpu")?;
+    let guilty = |suspect: &&Suspect| median(results, variant, suspect.check).is_some_and(|value| value > suspect.above);
+    Some(match SUSPECTS.iter().find(guilty) {
+        Some(suspect) => Limiter { variant, check: Some(suspect.check), words: words(results, variant, suspect) },
+        None => Limiter { variant, check: None, words: UNKNOWN.to_owned() },
+    })
+}
+
+fn words(results: &Results, variant: usize, suspect: &Suspect) -> String {
+    let share = median(results, variant, suspect.check).unwrap_or_default();
+    let detail = detail(results, variant, suspect.check).map_or_else(String::new, |detail| format!(" ({detail})"));
+    suspect.words.replace("{share}", &format!("{:.0} %", share * 100.0)).replace("{detail}", &detail)
+}
+
+/// What the readings of a check are about: what most of them name, without what only one trial can tell.
+fn detail(results: &Results, variant: usize, check: &str) -> Option<String> {
+    let of_variant = results.rows.iter().filter(|row| row.counts() == Some(variant));
+    let readings = of_variant.flat_map(|row| &row.row.readings).filter(|reading| reading.check == check);
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    readings.filter_map(|reading| reading.detail.as_deref()).for_each(|detail| *seen.entry(detail).or_default() += 1);
+    let most = seen.into_iter().rev().max_by_key(|(_, count)| *count)?;
+    Some(most.0.to_owned())
+}

@@ -1,0 +1,45 @@
+//! What limited each variant, and what was read around the trials.
+
+use super::markdown::{code, text};
+use super::number::{self, ABSENT};
+use super::view::{CheckLine, Limited};
+use crate::analyse::level;
+use crate::model::estimate::Analysis;
+use crate::model::hygiene::{Amount, Bad, CHECKS, CheckInfo, Reading, State};
+use crate::model::results::{ResultRow, Results};
+
+/// What held each variant back.
+pub(in crate::report) fn limiters(results: &Results, analysis: &Analysis) -> Vec<Limited> {
+    let line = |limiter: &crate::model::estimate::Limiter| {
+        Some(Limited { variant: code(&results.variants.get(limiter.variant)?.id), by: text(&limiter.words) })
+    };
+    analysis.limiters.iter().filter_map(line).collect()
+}
+
+/// Every check that was made of a trial that counts, with what became of it.
+pub(in crate::report) fn checks(results: &Results) -> Vec<CheckLine> {
+    let rows: Vec<&ResultRow> = results.rows.iter().filter(|row| row.counts().is_some()).collect();
+    let of = |check: &'static CheckInfo| rows.iter().flat_map(|row| row.judged()).filter(|(reading, _)| reading.check == check.name);
+    CHECKS.iter().filter_map(|check| line(check, of(check).collect())).collect()
+}
+
+fn line(check: &CheckInfo, judged: Vec<(&Reading, State)>) -> Option<CheckLine> {
+    let how_many = |wanted: State| judged.iter().filter(|(_, state)| *state == wanted).count();
+    let (warned, tainted, unseen) = (how_many(State::Warn), how_many(State::Taint), how_many(State::Unobservable));
+    let values: Vec<f64> = judged.iter().filter_map(|(reading, _)| reading.value).collect();
+    let shown = |value: f64| match check.amount {
+        Amount::Share => number::percent(value),
+        other => number::quantity(value, &other.unit()),
+    };
+    let level = level(values);
+    let worst = level.map(|level| if check.bad == Bad::Below { level.min } else { level.max });
+    (!judged.is_empty()).then(|| CheckLine {
+        check: code(check.name),
+        trials: judged.len().to_string(),
+        warned: warned.to_string(),
+        tainted: tainted.to_string(),
+        unobservable: unseen.to_string(),
+        median: level.map_or_else(|| ABSENT.to_owned(), |level| shown(level.median)),
+        worst: worst.map_or_else(|| ABSENT.to_owned(), shown),
+    })
+}
