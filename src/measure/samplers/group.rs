@@ -25,6 +25,11 @@ pub(super) fn io(layout: &CgroupLayout, group: &str) -> Option<PathBuf> {
     file(layout, group, ("blkio", "blkio.throttle.io_service_bytes_recursive"), ("io", "io.stat"))
 }
 
+/// Where its processes are listed.
+pub(super) fn procs(layout: &CgroupLayout, group: &str) -> Option<PathBuf> {
+    file(layout, group, ("cpu", "cgroup.procs"), ("cpu", "cgroup.procs"))
+}
+
 /// A root group has others' tasks in it: without a name there is no file.
 fn file(layout: &CgroupLayout, group: &str, v1: (&str, &str), v2: (&str, &str)) -> Option<PathBuf> {
     let group = group.trim_matches('/');
