@@ -3,6 +3,8 @@
 //! `SHAKEDOWN_CHARTS=DIR cargo test --test main charts::samples -- --ignored` writes samples to look at;
 //! `SHAKEDOWN_FONT=FILE` adds a fallback face for the Japanese one.
 
+mod cpu;
+
 use shakedown::model::metric::{Better, Unit};
 use shakedown::report::charts::{
     Cell, ChartError, Fonts, Form, Heading, Ideal, LevelMark, Measure, Point, Role, Row, Scaling, Series, Strip,
@@ -207,7 +209,7 @@ fn samples() {
         ("empty", Strip { rows: vec![], ..seven() }.render(&fonts)),
         ("blank", Scaling { series: vec![], levels: vec![], ..cpus() }.render(&fonts)),
     ];
-    for (name, bytes) in drawn {
+    for (name, bytes) in drawn.into_iter().chain(cpu::drawn(&fonts)) {
         let bytes = bytes.expect("drawn");
         println!("{name}: {} bytes", bytes.len());
         std::fs::write(folder.join(format!("{name}.png")), bytes).expect("written");

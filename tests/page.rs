@@ -52,7 +52,7 @@ fn example() -> Results {
 }
 
 fn charts() -> [ChartRef; 1] {
-    [ChartRef { file: "wall effects.png".into(), alt: "Ratios of wall to cpus=1".into() }]
+    [ChartRef { file: "wall effects.png".into(), alt: "Ratios of wall to cpus=1".into(), ..ChartRef::default() }]
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn texts_of_other_people_break_nothing() {
         found: Some("|".into()),
         source: String::new(),
     }];
-    let charts = [ChartRef { file: "a)b <c>.png".into(), alt: hostile.into() }];
+    let charts = [ChartRef { file: "a)b <c>.png".into(), alt: hostile.into(), ..ChartRef::default() }];
     let made = page(&results, &analyse(&results), &charts, None).expect("a page");
     assert_tables_hold(&made);
     let outside = outside_of_code(&made);

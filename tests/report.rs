@@ -1,5 +1,7 @@
 //! Whole reports: a committed record gives the committed files, and what a person must not miss is said wherever they look.
 
+mod cpu;
+
 use crate::analyse::{add_metric, add_variant, fail, results, row};
 use shakedown::analyse::analyse;
 use shakedown::model::metric::{Better, Observation, Unit};

@@ -39,20 +39,19 @@ impl<'r> Finding<'r> {
 
     fn words(&self, all: usize) -> String {
         let Self { check, bad, tainted, worst } = self;
-        let upto = match check.bad {
-            Bad::Below => "down to",
-            Bad::Above => "up to",
-            Bad::OffMedian => "far from the median of their variant, up to",
-            Bad::OffRun => "off the median of their run, up to",
+        let amount = match check.bad {
+            Bad::Below => format!("down to {}", amount(check.amount, worst.0)),
+            Bad::Above => format!("up to {}", amount(check.amount, worst.0)),
+            Bad::OffMedian => "far from the median of their variant".to_owned(),
+            Bad::OffRun => "far from the median of their run".to_owned(),
         };
-        let amount = amount(check.amount, worst.0);
         let detail = worst.1.map_or_else(String::new, |detail| format!(" ({detail})"));
         let tainted = match tainted {
             0 => String::new(),
             _ if tainted == bad => ", tainted".to_owned(),
             some => format!(", {some} of them tainted"),
         };
-        format!("`{}` {upto} {amount}{detail} in {bad} of {}{tainted}: {}", check.name, counted(all, "trial", "trials"), check.advice)
+        format!("`{}` {amount}{detail} in {bad} of {}{tainted}: {}", check.name, counted(all, "trial", "trials"), check.advice)
     }
 }
 

@@ -6,8 +6,8 @@ use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 use std::collections::BTreeMap;
 
-/// Above this share of one CPU a process that has one thread at work is at its limit.
-const ONE_CPU: f64 = 0.9;
+/// Above this share of one CPU the engine's helpers are at their limit: what they forward comes in bursts, so they never reach all of it.
+const ONE_CPU: f64 = 0.8;
 /// Above this share a generator, or the threads of a workload, have nothing left.
 const THREADS: f64 = 0.85;
 /// Above this share of its periods a quota is what holds a unit back.

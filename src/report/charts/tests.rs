@@ -98,6 +98,120 @@ fn no_label_lies_over_another_or_leaves_the_sheet() {
     }
 }
 
+fn stack(rows: &[(String, Vec<Option<f64>>)], parts: &[(&str, Paint)]) -> Stack {
+    let bar = |(label, amounts): &(String, Vec<Option<f64>>)| Bar {
+        label: label.clone(),
+        role: Role::Plain,
+        trials: 5,
+        amounts: amounts.clone(),
+    };
+    Stack {
+        heading: Heading { title: "Title".to_owned(), subtitle: "n".to_owned() },
+        measure: Measure { name: "CPU time per request".to_owned(), unit: Unit::SECOND, better: None },
+        parts: parts.iter().map(|(label, paint)| Layer { label: (*label).to_owned(), paint: *paint }).collect(),
+        bars: rows.iter().map(bar).collect(),
+    }
+}
+
+const PARTS: [(&str, Paint); 3] = [("generator", Paint::Workload(0)), ("ウェブ", Paint::Service(4)), ("engine", Paint::Engine)];
+
+#[test]
+fn stacked_bars_keep_their_labels_whatever_the_amounts() {
+    let fonts = Fonts::embedded();
+    let inputs: [[Option<f64>; 3]; 9] = [
+        [None; 3],
+        [Some(0.0); 3],
+        [Some(1e-9), None, Some(2e-9)],
+        [Some(1.0), Some(1e-6), Some(1e6)],
+        [Some(f64::NAN), Some(f64::INFINITY), Some(1.0)],
+        [Some(-1.0), Some(2.0), None],
+        [Some(f64::MAX); 3],
+        [Some(5e-324); 3],
+        [Some(0.000_012), Some(0.000_03), Some(0.000_001)],
+    ];
+    for amounts in inputs {
+        let counts: &[usize] = if amounts[0] == Some(0.000_012) { &[0, 1, 40, 160] } else { &[2] };
+        for count in counts.iter().copied() {
+            let rows: Vec<_> = (0..count).map(|at| (format!("ネットワーク=bridge, userland_proxy={at}"), amounts.to_vec())).collect();
+            let picture = stack(&rows, &PARTS).picture(&fonts).expect("drawn");
+            assert_eq!(faults(&picture.labels, height(&picture)), Vec::<String>::new(), "{amounts:?} {count}");
+            let named = picture.labels.iter().filter(|label| label.text.ends_with(char::is_numeric) && label.text.contains("proxy="));
+            assert!(count > 40 || named.count() == count, "{amounts:?} {count}");
+        }
+    }
+}
+
+#[test]
+fn segments_are_as_long_as_their_amounts_and_absent_is_no_zero() {
+    let fonts = Fonts::embedded();
+    let rows = [("both".to_owned(), vec![Some(0.002), Some(0.003), None]), ("nothing".to_owned(), vec![None; 3])];
+    let picture = stack(&rows, &PARTS).picture(&fonts).expect("drawn");
+    let middle = |text: &str| {
+        let label = picture.labels.iter().find(|label| label.text == text).expect(text);
+        (label.room.left + label.room.right) / 2.0
+    };
+    // From 0 to 2 ms, then from 2 to 5 ms: the middles of the segments are at 1 and 3.5 ms.
+    let millisecond = middle("1.0") - middle("0");
+    assert!((middle("generator 2.00") - middle("0") - millisecond).abs() < 1.0);
+    assert!((middle("ウェブ 3.00") - middle("0") - 3.5 * millisecond).abs() < 1.0);
+    for words in ["sum (ms)", "5.00", "–", "engine", "each part is a median, n = 5 trials per variant", "CPU time per request (ms)"] {
+        assert!(picture.labels.iter().any(|label| label.text == words), "{words}");
+    }
+    assert!(picture.labels.iter().all(|label| label.size >= 14.0));
+}
+
+/// Scenes of three panels with these values in every line, a second apart.
+fn timeline(scenes: usize, layers: usize, values: &[f64]) -> Timeline {
+    let steps = |at: usize| -> Vec<Step> {
+        let step = |(second, value): (usize, &f64)| Step { from: second as f64, to: second as f64 + 1.0, value: *value * (at + 1) as f64 };
+        values.iter().enumerate().map(step).collect()
+    };
+    let phase = |at: usize, name: &str| PhaseSpan {
+        name: name.to_owned(),
+        measured: name == "window",
+        from: at as f64 * 0.01,
+        to: (at + 1) as f64 * 0.01,
+    };
+    let scene = |_| Scene {
+        label: "ネットワーク=bridge, a variant with a name that is longer than half of the sheet, userland_proxy=true, cpus=0.5, again"
+            .to_owned(),
+        role: Role::Baseline,
+        phases: ["start", "warm-up", "window", "drain"].iter().enumerate().map(|(at, name)| phase(at, name)).collect(),
+        panels: vec![
+            (0..layers).map(|layer| Line { layer, steps: steps(layer) }).collect(),
+            vec![],
+            vec![Line { layer: 0, steps: steps(0) }],
+        ],
+    };
+    Timeline {
+        heading: Heading { title: "Title".to_owned(), subtitle: "n".to_owned() },
+        panels: ["CPUs used", "throttled", "a title that is too long for a panel of half a sheet, however it is set"]
+            .map(str::to_owned)
+            .to_vec(),
+        layers: (0..layers).map(|at| Layer { label: format!("データベース service {at}"), paint: Paint::Service(at) }).collect(),
+        scenes: (0..scenes).map(scene).collect(),
+        remark: "one trial".to_owned(),
+    }
+}
+
+#[test]
+fn timelines_keep_all_their_labels_whatever_the_values() {
+    let fonts = Fonts::embedded();
+    let inputs: [&[f64]; 7] = [&[], &[0.0], &[0.0; 5], &[1.0, f64::NAN, 2.0], &[f64::MAX, f64::MIN], &[1e-9, 2e-9], &[0.5, 1.9, 0.2, 0.2]];
+    for values in inputs {
+        let sizes: &[(usize, usize)] = if values.len() == 4 { &[(0, 0), (1, 0), (2, 12), (6, 7)] } else { &[(1, 2)] };
+        for (scenes, layers) in sizes.iter().copied() {
+            let picture = timeline(scenes, layers, values).picture(&fonts).expect("drawn");
+            assert_eq!(faults(&picture.labels, height(&picture)), Vec::<String>::new(), "{values:?} {scenes} {layers}");
+            let count = |is_it: &dyn Fn(&str) -> bool| picture.labels.iter().filter(|label| is_it(&label.text)).count();
+            assert_eq!(count(&|text| ["start", "warm-up", "window", "drain"].contains(&text)), 4 * scenes, "short phases are named, too");
+            let lines = if values.iter().any(|value| value.is_finite()) && layers > 0 { scenes * (layers + 1) } else { 0 };
+            assert_eq!(count(&|text| text.starts_with("データ")), lines, "{values:?} {scenes} {layers}");
+            assert!(picture.labels.iter().all(|label| label.size >= 14.0));
+        }
+    }
+}
+
 #[test]
 fn every_row_and_series_has_its_label_at_a_readable_size() {
     let fonts = Fonts::embedded();

@@ -190,25 +190,24 @@ impl<'a> Plan<'a> {
         let left = MARGIN + column as f32 * (width + GUTTER);
         let hand = names::hand(scene.role, TEXT);
         canvas.text(&shorten(canvas.fonts(), &scene.label, hand, width), (left, top + NAME / 2.0), Align::Left, hand)?;
-        let mut plots = Vec::new();
-        let mut down = top + NAME + PHASES;
+        let mut plots: Vec<Rect> = Vec::new();
+        let mut down = top + NAME;
         for height in &self.heights {
-            down += TITLE;
+            down += if plots.is_empty() { TITLE + PHASES } else { TITLE };
             plots.push(Rect { left: left + self.sides.0, top: down, right: left + width - self.sides.1, bottom: down + height });
             down += height;
         }
-        let Some((first, last)) = plots.first().zip(plots.last()) else { return Ok(()) };
-        let whole = Rect { top: top + NAME, ..*first };
-        self.draw_phases(canvas, scene, Rect { bottom: last.bottom, ..whole })?;
-        let ticks = frame::value_ticks(&self.along, &plain(), (first.width() / 95.0) as usize);
+        self.draw_phases(canvas, scene, &plots)?;
         for (panel, plot) in plots.iter().enumerate() {
             let title = &self.chart.panels[panel];
             let hand = Hand::new(SMALL, MUTED);
             let title = shorten(canvas.fonts(), title, hand, plot.width() + self.sides.1);
-            canvas.text(&title, (plot.left, plot.top - TITLE / 2.0), Align::Left, hand)?;
+            let above = if panel == 0 { PHASES + TITLE / 2.0 } else { TITLE / 2.0 };
+            canvas.text(&title, (plot.left, plot.top - above), Align::Left, hand)?;
             let scale = &self.up[panel];
             frame::draw_left_axis(canvas, *plot, scale, &frame::value_ticks(scale, &plain(), wanted(plot.height())))?;
             if panel + 1 == plots.len() {
+                let ticks = frame::value_ticks(&self.along, &plain(), (plot.width() / 95.0) as usize);
                 frame::draw_bottom_axis(canvas, *plot, &self.along, &ticks, "seconds since the trial began")?;
             }
             let lines = scene.panels.get(panel).map_or(&[][..], Vec::as_slice);
@@ -217,26 +216,27 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Shades the phases, parts them with thin lines, and names each as near above it as the others allow.
-    fn draw_phases(&self, canvas: &mut Canvas, scene: &Scene, room: Rect) -> Result<(), ChartError> {
+    /// Shades the phases in all panels, parts them with thin lines, and names each as near above the first panel as the others allow.
+    fn draw_phases(&self, canvas: &mut Canvas, scene: &Scene, plots: &[Rect]) -> Result<(), ChartError> {
+        let Some(room) = plots.first() else { return Ok(()) };
         let x = |time: f64| room.left + self.along.share(time) * room.width();
-        let below = room.top + PHASES;
         let hand = |phase: &PhaseSpan| if phase.measured { Hand::new(SMALL, INK).bold() } else { Hand::new(SMALL, MUTED) };
         let wishes: Vec<(f32, f32)> = scene
             .phases
             .iter()
             .map(|phase| ((x(phase.from) + x(phase.to)) / 2.0, canvas.measure(&phase.name, hand(phase)) + 10.0))
             .collect();
-        let centres = keep_apart(&wishes, room.left, room.right + self.sides.1);
+        let centres = keep_apart(&wishes, room.left - 6.0, room.right + self.sides.1);
         for ((phase, (middle, _)), centre) in scene.phases.iter().zip(&wishes).zip(centres) {
-            if !phase.measured {
-                let band = Rect { left: x(phase.from), top: below, right: x(phase.to), bottom: room.bottom };
-                canvas.block(band, GRID.mix(0.55))?;
+            for plot in plots {
+                if !phase.measured {
+                    canvas.block(Rect { left: x(phase.from), right: x(phase.to), ..*plot }, GRID.mix(0.55))?;
+                }
+                canvas.path(&[(x(phase.to), plot.top), (x(phase.to), plot.bottom)], Stroke { color: MUTED.mix(0.45), width: 1.0 })?;
             }
-            canvas.path(&[(x(phase.to), below), (x(phase.to), room.bottom)], Stroke { color: MUTED.mix(0.45), width: 1.0 })?;
-            canvas.text(&phase.name, (centre, room.top + PHASES / 2.0 - 1.0), Align::Center, hand(phase))?;
+            canvas.text(&phase.name, (centre, room.top - PHASES / 2.0 - 2.0), Align::Center, hand(phase))?;
             if (centre - middle).abs() > 4.0 {
-                canvas.path(&[(centre, below - 4.0), (*middle, below + 4.0)], Stroke { color: MUTED.mix(0.6), width: 1.0 })?;
+                canvas.path(&[(centre, room.top - 5.0), (*middle, room.top)], Stroke { color: MUTED.mix(0.6), width: 1.0 })?;
             }
         }
         Ok(())
@@ -246,16 +246,18 @@ impl<'a> Plan<'a> {
         let spot =
             |time: f64, value: f64| (plot.left + self.along.share(time) * plot.width(), plot.bottom - scale.share(value) * plot.height());
         let mut ends = Vec::new();
-        for line in lines {
+        // The first lines are what is asked about: they are drawn last, over the others.
+        for line in lines.iter().rev() {
             let Some(layer) = self.chart.layers.get(line.layer) else { continue };
             let coat = palette::coat(layer.paint);
-            let stroke = Stroke::new(coat.color, 2.0);
+            let stroke = Stroke::new(coat.color, 1.8);
             let pieces = pieces(&line.steps, spot);
             for piece in &pieces {
                 if coat.hatch > 0 { canvas.dashes(piece, 6.0, 3.0, stroke)? } else { canvas.path(piece, stroke)? }
             }
             ends.extend(pieces.last().and_then(|piece| piece.last()).map(|end| (layer, *end)));
         }
+        ends.reverse();
         let wishes: Vec<(f32, f32)> = ends.iter().map(|(_, (_, y))| (*y, LABEL)).collect();
         let left = plot.right + 14.0;
         for ((layer, (x, y)), centre) in ends.into_iter().zip(keep_apart(&wishes, plot.top - 6.0, plot.bottom + 6.0)) {

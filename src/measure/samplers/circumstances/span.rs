@@ -56,8 +56,15 @@ impl<'m> Span<'m> {
         if self.scope.proxies.is_empty() { Some(0.0) } else { spent(&self.begun.proxies, &self.ended.proxies) }
     }
 
-    /// CPU seconds of the engine's own processes; none when they are not visible.
+    /// CPU seconds of the engine's own processes, docker-proxy apart; none when they are not visible.
     pub(super) fn by_engine(&self) -> Option<f64> {
+        let all = self.around_engine()?;
+        // Clocks of a group and of processes differ by a tick: a little less than nothing is nothing.
+        if matches!(self.ended.engine, Some(Engine::Group(_))) { Some((all - self.by_proxies()?).max(0.0)) } else { Some(all) }
+    }
+
+    /// CPU seconds of its group, in which the proxies are, or of its processes, in which they are not.
+    fn around_engine(&self) -> Option<f64> {
         match (self.begun.engine.as_ref()?, self.ended.engine.as_ref()?) {
             (Engine::Group(begun), Engine::Group(ended)) => Some((*ended)?.checked_sub((*begun)?)? as f64 / 1e9),
             (Engine::Processes(begun), Engine::Processes(ended)) => spent(begun, ended),
@@ -88,8 +95,8 @@ impl<'m> Span<'m> {
     pub(super) fn by_others(&self) -> Option<f64> {
         let helpers = match &self.ended.engine {
             None => self.by_proxies()?,
-            Some(Engine::Group(_)) => self.by_engine()?, // the proxies are in it
-            Some(Engine::Processes(_)) => self.by_engine()? + self.by_proxies()?,
+            Some(Engine::Group(_)) => self.around_engine()?,
+            Some(Engine::Processes(_)) => self.around_engine()? + self.by_proxies()?,
         };
         let known = self.by_units()? + helpers + self.by_named() + self.by_us()?;
         // Groups and processes are read a moment apart: a little less than nothing is nothing.
