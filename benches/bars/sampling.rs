@@ -23,9 +23,9 @@ workload:
     - |
       cd {{ observed }} && rm -rf reports && "$SHAKEDOWN" run inner.yaml --together >/dev/null 2>&1 &&
       grep -o '"name":"wall","value":[0-9.]*' reports/inner/runs/*/journal.jsonl | awk -F: '{ sum += $NF } END { print "walls: " sum }'
-  env: {SHAKEDOWN: 'PROGRAM'}
-  parse: {regex: [{name: inner_wall, pattern: 'walls: ([0-9.]+)', unit: s, better: lower}]}
-metrics: [{name: inner_wall, primary: true}]
+  environment: {SHAKEDOWN: 'PROGRAM'}
+  parse: {regex: {inner_wall: {pattern: 'walls: ([0-9.]+)', unit: s, better: lower}}}
+metrics: {inner_wall: {primary: true}}
 design: {margin: 1%, min_effect: 1%}
 observe: {interval: off, idle_gate: off}
 "#;

@@ -70,7 +70,7 @@ pub fn trials(variants: usize) -> Timeline {
         let speed = 1.0 - 0.1 * variant as f64;
         let phase = |name: &str, from: f64, to: f64| PhaseSpan { name: name.to_owned(), measured: name == "window", from, to };
         Scene {
-            label: format!("network=way {variant}, userland_proxy={}", variant % 2 == 0),
+            label: format!("network=way {variant}, userland_proxy={}", variant.is_multiple_of(2)),
             role: if variant == 0 { Role::Baseline } else { Role::Plain },
             phases: vec![phase("start", 0.0, 1.0), phase("warm-up", 1.0, 4.0), phase("window", 4.0, 14.0), phase("drain", 14.0, 14.5)],
             panels: vec![

@@ -3,7 +3,7 @@
 use super::host::{self, HostFiles};
 use super::subject::Subject;
 use crate::measure::attest::processes::CpuTime;
-use crate::measure::samplers::counters::{BLOCK_DEVICES, Processes, own_cpu, real_disks};
+use crate::measure::samplers::counters::{Processes, own_cpu};
 use crate::measure::samplers::group::{self, Tasks};
 use crate::measure::samplers::held::{Awaited, Buffer};
 use crate::measure::samplers::source::diskstats::Number;
@@ -13,7 +13,7 @@ use crate::measure::samplers::source::number;
 use crate::measure::window::EngineProcesses;
 use crate::model::cgroup::CgroupLayout;
 use crate::model::observe::SeriesColumn;
-use std::path::Path;
+use std::rc::Rc;
 
 /// One subject.
 #[derive(Debug)]
@@ -59,18 +59,18 @@ struct UnitFiles {
     tasks: Tasks,
     is_limited: bool,
     quota: Option<Awaited>,
-    disks: Vec<Number>,
+    disks: Rc<[Number]>,
 }
 
 impl Source {
-    /// Opens what there is of it.
-    pub(super) fn open(layout: &CgroupLayout, subject: Subject) -> Self {
+    /// Opens what there is of it; only these disks count.
+    pub(super) fn open(layout: &CgroupLayout, disks: &Rc<[Number]>, subject: Subject) -> Self {
         let cpu = |from| vec![Column { quantity: "cpu", unit: "s", from }];
         let processes = |pids: Vec<u32>| Files::Processes(Processes::open(pids));
         let (subject, files, columns) = match subject {
             Subject::Unit { name, cgroup, leaf } => {
                 let columns = unit_columns(leaf.is_some());
-                (name, Files::Unit(Box::new(UnitFiles::open(layout, &cgroup, leaf.as_deref()))), columns)
+                (name, Files::Unit(Box::new(UnitFiles::open(layout, Rc::clone(disks), &cgroup, leaf.as_deref()))), columns)
             }
             Subject::Engine(EngineProcesses::Group(group)) => {
                 ("engine".to_owned(), Files::Group(group::cpu_usage(layout, &group).map(Awaited::new)), cpu(From::Birth(None)))
@@ -78,7 +78,7 @@ impl Source {
             Subject::Engine(EngineProcesses::Pids(pids)) => ("engine".to_owned(), processes(pids), cpu(From::First(None))),
             Subject::Proxies(pids) => ("docker-proxy".to_owned(), processes(pids), cpu(From::Birth(None))),
             Subject::Processes { name, pids } => (name, processes(pids), cpu(From::First(None))),
-            Subject::Host => ("host".to_owned(), Files::Host(Box::new(HostFiles::open(layout))), host_columns()),
+            Subject::Host => ("host".to_owned(), Files::Host(Box::new(HostFiles::open(layout, Rc::clone(disks)))), host_columns()),
             Subject::Observer => ("observer".to_owned(), Files::Observer, cpu(From::First(None))),
         };
         Self { subject, files, columns, has_begun: false }
@@ -141,7 +141,7 @@ fn host_columns() -> Vec<Column> {
 }
 
 impl UnitFiles {
-    fn open(layout: &CgroupLayout, cgroup: &str, leaf: Option<&str>) -> Self {
+    fn open(layout: &CgroupLayout, disks: Rc<[Number]>, cgroup: &str, leaf: Option<&str>) -> Self {
         Self {
             cpu: group::cpu_usage(layout, cgroup).map(Awaited::new),
             memory: group::memory(layout, cgroup).map(Awaited::new),
@@ -149,7 +149,7 @@ impl UnitFiles {
             tasks: Tasks::new(layout, cgroup),
             is_limited: leaf.is_some(),
             quota: leaf.and_then(|leaf| group::cpu_quota(layout, leaf)).map(Awaited::new),
-            disks: real_disks(Path::new(BLOCK_DEVICES)),
+            disks,
         }
     }
 

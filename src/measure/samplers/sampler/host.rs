@@ -1,7 +1,7 @@
 //! What a sampler reads of the whole host.
 
 use crate::measure::attest::processes::tick_seconds;
-use crate::measure::samplers::counters::{BLOCK_DEVICES, all_tasks, real_disks};
+use crate::measure::samplers::counters::all_tasks;
 use crate::measure::samplers::held::{Buffer, Held};
 use crate::measure::samplers::source::diskstats::{self, Number};
 use crate::measure::samplers::source::group_cpu::usage_ns;
@@ -9,6 +9,7 @@ use crate::measure::samplers::source::pressure::{Waiting, total_us};
 use crate::measure::samplers::source::stat::Ticks;
 use crate::model::cgroup::CgroupLayout;
 use std::path::Path;
+use std::rc::Rc;
 
 /// Its quantities with their units, in the order of [`HostFiles::read`].
 pub(super) const COLUMNS: [(&str, &str); 10] = [
@@ -32,7 +33,7 @@ pub(super) struct HostFiles {
     /// Of the CPU it is told when some task waits, of disks and memory when all do.
     pressure: [(Option<Held>, Waiting); 3],
     diskstats: Option<Held>,
-    disks: Vec<Number>,
+    disks: Rc<[Number]>,
     /// Milliseconds in which each disk had been busy at the first sample.
     busy_before: Vec<(Number, u64)>,
 }
@@ -46,14 +47,14 @@ struct Disks {
 }
 
 impl HostFiles {
-    pub(super) fn open(layout: &CgroupLayout) -> Self {
+    pub(super) fn open(layout: &CgroupLayout, disks: Rc<[Number]>) -> Self {
         let pressure = |name: &str| Held::open(Path::new("/proc/pressure").join(name));
         Self {
             stat: Held::open("/proc/stat"),
             tasks: all_tasks(layout),
             pressure: [(pressure("cpu"), Waiting::Some), (pressure("io"), Waiting::Full), (pressure("memory"), Waiting::Full)],
             diskstats: Held::open("/proc/diskstats"),
-            disks: real_disks(Path::new(BLOCK_DEVICES)),
+            disks,
             busy_before: Vec::new(),
         }
     }

@@ -8,14 +8,17 @@ mod subject;
 
 pub use subject::Subject;
 
-use super::counters::clock;
+use super::counters::{BLOCK_DEVICES, clock, real_disks};
 use super::held::Buffer;
+use super::source::diskstats::Number;
 use crate::model::cgroup::CgroupLayout;
 use crate::model::observe::{PHASES, Series};
 use columns::Source;
 use pace::Pace;
 use rows::Rows;
 use rustix::time::ClockId;
+use std::path::Path;
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
@@ -83,6 +86,7 @@ impl Sampler {
 /// What the thread works on.
 struct Work {
     layout: CgroupLayout,
+    disks: Rc<[Number]>,
     sources: Vec<Source>,
     rows: Rows,
     buffer: Buffer,
@@ -92,14 +96,14 @@ struct Work {
 
 impl Work {
     fn new(layout: CgroupLayout, subjects: Vec<Subject>) -> Self {
-        let (rows, buffer) = (Rows::new(PHASES[0]), Buffer::default());
-        let mut work = Self { layout, sources: Vec::new(), rows, buffer, has_begun: false };
+        let (disks, rows) = (real_disks(Path::new(BLOCK_DEVICES)).into(), Rows::new(PHASES[0]));
+        let mut work = Self { layout, disks, sources: Vec::new(), rows, buffer: Buffer::default(), has_begun: false };
         subjects.into_iter().for_each(|subject| work.add(subject));
         work
     }
 
     fn add(&mut self, subject: Subject) {
-        let mut source = Source::open(&self.layout, subject);
+        let mut source = Source::open(&self.layout, &self.disks, subject);
         if self.has_begun {
             source.begin();
         }
