@@ -36,6 +36,7 @@ mod program;
 mod readme;
 mod record;
 mod report;
+mod samplers;
 mod skipped;
 mod snapshot;
 mod tables;

@@ -11,12 +11,14 @@ pub enum Value {
     Bytes(f64),
     /// A ratio.
     Times(f64),
+    /// A part of one.
+    Share(f64),
 }
 
 impl Value {
     fn number(self) -> f64 {
         match self {
-            Self::Seconds(number) | Self::Bytes(number) | Self::Times(number) => number,
+            Self::Seconds(number) | Self::Bytes(number) | Self::Times(number) | Self::Share(number) => number,
         }
     }
 }
@@ -28,6 +30,7 @@ impl std::fmt::Display for Value {
             Self::Seconds(seconds) => format!("{seconds:.2} s"),
             Self::Bytes(bytes) => format!("{:.0} MB", bytes / 1e6),
             Self::Times(ratio) => format!("{ratio:.3} x"),
+            Self::Share(share) => format!("{:.4} %", share * 100.0),
         };
         f.pad(&text)
     }

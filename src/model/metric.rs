@@ -127,7 +127,7 @@ pub const TRIAL_METRICS: &[MetricInfo] = &[
         name: "softirq_cpu_seconds",
         unit: "s",
         better: None,
-        about: "interrupts and software interrupts of all CPUs from the start's answer to the last exit (/proc/stat); unless the kernel has IRQ_TIME_ACCOUNTING they are also within the time of whom they interrupted",
+        about: "busy time of all CPUs, from the start's answer to the last exit, that no task is charged for: interrupts and software interrupts (host_cpu_seconds without the CPU time of all tasks); unless the kernel has IRQ_TIME_ACCOUNTING most of them are charged to whom they interrupted, and only what came upon an idle CPU is left",
     },
     MetricInfo {
         name: "foreign_cpu_seconds",
@@ -139,7 +139,7 @@ pub const TRIAL_METRICS: &[MetricInfo] = &[
         name: "observer_cpu_seconds",
         unit: "s",
         better: None,
-        about: "CPU time of shakedown itself from the start's answer to the last exit (getrusage)",
+        about: "CPU time of shakedown itself from the start's answer to the last exit (CLOCK_PROCESS_CPUTIME_ID)",
     },
 ];
 

@@ -11,6 +11,9 @@ pub(super) struct Need {
     pub limit: Option<&'static str>,
 }
 
+/// What counts bytes of disks, by its name on version 1.
+pub(super) const DISKS: &str = "blkio";
+
 /// The controllers that a group with these limits is made in: those that count always, the others when they limit.
 pub(super) fn needed(limits: &LimitsSpec) -> Vec<Need> {
     let cpu = match limits {
@@ -24,6 +27,7 @@ pub(super) fn needed(limits: &LimitsSpec) -> Vec<Need> {
         Need { controller: "cpu", limit: cpu },
         Need { controller: "cpuacct", limit: None },
         Need { controller: "memory", limit: limits.memory_bytes.map(|_| "mem_limit") },
+        Need { controller: DISKS, limit: None },
     ];
     if limits.cpuset.is_some() {
         needs.push(Need { controller: "cpuset", limit: Some("cpuset") });
@@ -115,8 +119,8 @@ mod tests {
     #[test]
     fn only_limits_ask_for_cpuset_and_pids() {
         let names = |limits: &LimitsSpec| needed(limits).iter().map(|need| need.controller).collect::<Vec<_>>();
-        assert_eq!(names(&LimitsSpec::default()), ["cpu", "cpuacct", "memory"]);
+        assert_eq!(names(&LimitsSpec::default()), ["cpu", "cpuacct", "memory", "blkio"]);
         let limits = LimitsSpec { cpuset: Some("0".into()), pids: Some(5), ..LimitsSpec::default() };
-        assert_eq!(names(&limits), ["cpu", "cpuacct", "memory", "cpuset", "pids"]);
+        assert_eq!(names(&limits), ["cpu", "cpuacct", "memory", "blkio", "cpuset", "pids"]);
     }
 }

@@ -1,6 +1,6 @@
 //! Making a group with every parent it needs, usable from the first moment.
 
-use super::limits::Need;
+use super::limits::{DISKS, Need};
 use super::{ControlError, put};
 use crate::model::cgroup::CgroupLayout;
 use std::fs;
@@ -20,19 +20,20 @@ pub(super) fn group(layout: &CgroupLayout, path: &str, need: &Need, delegate: bo
     if v2 && need.controller == "cpuacct" {
         return Ok(()); // version 2 counts CPU time everywhere
     }
-    if v2 && !offers(&root, need.controller) {
+    let controller = if v2 && need.controller == DISKS { "io" } else { need.controller };
+    if v2 && !offers(&root, controller) {
         return folders(&root, path, |_| Ok(()));
     }
     // Nothing has to be made ready in these hierarchies: where the parent is there, one call does it.
     if !v2 && need.controller != "cpuset" && fs::create_dir(root.join(path)).is_ok() {
         return Ok(());
     }
-    folders(&root, path, |folder| match need.controller {
+    folders(&root, path, |folder| match controller {
         "cpuset" if !v2 => inherit_cpuset(folder),
         controller if v2 && folder != root.join(path) => enable(folder, controller),
         _ => Ok(()),
     })?;
-    if v2 && delegate { enable(&root.join(path), need.controller) } else { Ok(()) }
+    if v2 && delegate { enable(&root.join(path), controller) } else { Ok(()) }
 }
 
 /// Why a limit cannot be set: its controller is not there. None when it is, and when the controller would only count.

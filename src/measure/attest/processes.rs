@@ -69,12 +69,50 @@ impl CpuTime {
         Some(Self { ticks: user.checked_add(field(stat, 15)?)?, started: field(stat, 22)? })
     }
 
+    /// Seconds since the process began.
+    #[must_use]
+    pub fn seconds(self) -> f64 {
+        self.ticks as f64 * tick_seconds()
+    }
+
     /// Seconds since an earlier reading of the same process; none when it is another one.
     #[must_use]
     pub fn seconds_since(self, earlier: Self) -> Option<f64> {
         let ticks = self.ticks.checked_sub(earlier.ticks).filter(|_| self.started == earlier.started)?;
         Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
     }
+}
+
+/// What a process is to those beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Role {
+    pid: u64,
+    parent: u64,
+    threads: u64,
+    /// Whether its first thread used any CPU time worth a tick.
+    has_worked: bool,
+}
+
+impl Role {
+    fn parse(stat: &str) -> Option<Self> {
+        let pid = stat.split_ascii_whitespace().next()?.parse().ok()?;
+        Some(Self { pid, parent: field(stat, 4)?, threads: field(stat, 20)?, has_worked: CpuTime::parse(stat)?.ticks > 0 })
+    }
+}
+
+/// How many of a group's processes only wait for others, for `procs` its list of them: a shell around a command, and the first
+/// thread of a tool that made others to do the work, such as wrk and sysbench. Each counts by its first thread, which used no CPU
+/// time worth a tick until now. Of more than `most` processes only the first ones are looked at.
+#[must_use]
+pub fn waiting(procs: &Path, most: usize) -> u64 {
+    let first_thread = |pid: u32| Role::parse(&std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/stat")).ok()?);
+    count_waiting(&pids(procs).into_iter().take(most).filter_map(first_thread).collect::<Vec<_>>())
+}
+
+fn count_waiting(roles: &[Role]) -> u64 {
+    let is_parent = |pid: u64| roles.iter().any(|other| other.parent == pid);
+    let waits = |role: &&Role| !role.has_worked && (role.threads > 1 || is_parent(role.pid));
+    roles.iter().filter(waits).count() as u64
 }
 
 /// The process's parent, by the text of `/proc/<pid>/stat`.
@@ -125,6 +163,25 @@ mod tests {
         assert_eq!(earlier.seconds_since(earlier), Some(0.0));
         assert_eq!(CpuTime { ticks: 9, started: 8 }.seconds_since(earlier), None);
         assert_eq!(CpuTime { ticks: 4, started: 7 }.seconds_since(earlier), None);
+    }
+
+    #[test]
+    fn who_only_waits_is_no_worker() {
+        let role = |pid, parent, threads, has_worked| Role { pid, parent, threads, has_worked };
+        for (roles, waiting) in [
+            (vec![role(5, 1, 1, true)], 0),                        // ab
+            (vec![role(5, 1, 1, false)], 0),                       // something that waits for the network
+            (vec![role(5, 1, 2, false)], 1),                       // wrk -t1
+            (vec![role(5, 1, 2, true)], 0),                        // a tool whose first thread works, too
+            (vec![role(5, 1, 1, false), role(6, 5, 3, false)], 2), // sh -c wrk -t2
+            (vec![role(5, 1, 1, false), role(6, 1, 1, false)], 0), // two that wait for the disk
+            (vec![], 0),
+        ] {
+            assert_eq!(count_waiting(&roles), waiting, "{roles:?}");
+        }
+        assert_eq!(Role::parse(PROXY), Some(role(26_716, 1428, 7, true)));
+        assert_eq!(Role::parse(&PROXY.replace(" 17 4 ", " 0 0 ")), Some(role(26_716, 1428, 7, false)));
+        assert_eq!((Role::parse(""), waiting(Path::new("/proc/none"), 9)), (None, 0));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The files of one control group, wherever this host's hierarchies have them.
 
-use super::held::{Awaited, Buffer};
+use super::held::{Awaited, Buffer, Held};
 use super::source::number;
 use crate::model::cgroup::CgroupLayout;
 use std::path::PathBuf;
@@ -25,6 +25,11 @@ pub(super) fn io(layout: &CgroupLayout, group: &str) -> Option<PathBuf> {
     file(layout, group, ("blkio", "blkio.throttle.io_service_bytes_recursive"), ("io", "io.stat"))
 }
 
+/// Where its processes are listed.
+pub(super) fn procs(layout: &CgroupLayout, group: &str) -> Option<PathBuf> {
+    file(layout, group, ("cpu", "cgroup.procs"), ("cpu", "cgroup.procs"))
+}
+
 /// A root group has others' tasks in it: without a name there is no file.
 fn file(layout: &CgroupLayout, group: &str, v1: (&str, &str), v2: (&str, &str)) -> Option<PathBuf> {
     let group = group.trim_matches('/');
@@ -37,8 +42,8 @@ fn file(layout: &CgroupLayout, group: &str, v1: (&str, &str), v2: (&str, &str)) 
 pub(super) struct Tasks {
     /// With all groups below it; only where the controller `pids` is there for it.
     counted: Option<Awaited>,
-    /// A line for each that is in this very group.
-    listed: Option<Awaited>,
+    /// A line for each that is in this very group. Opened anew each time: version 1 gives who holds it open an old list.
+    listed: Option<PathBuf>,
 }
 
 impl Tasks {
@@ -46,12 +51,13 @@ impl Tasks {
     pub(super) fn new(layout: &CgroupLayout, group: &str) -> Self {
         let counted = file(layout, group, ("pids", "pids.current"), ("pids", "pids.current"));
         let listed = file(layout, group, ("cpu", "tasks"), ("cpu", "cgroup.threads"));
-        Self { counted: counted.map(Awaited::new), listed: listed.map(Awaited::new) }
+        Self { counted: counted.map(Awaited::new), listed }
     }
 
-    /// None when there is no such group.
+    /// None when there is no such group, and when it has no tasks itself and nobody counts those below it.
     pub(super) fn read(&mut self, buffer: &mut Buffer) -> Option<u64> {
         let counted = self.counted.as_mut().and_then(|file| file.read(buffer, number));
-        counted.or_else(|| self.listed.as_mut()?.read(buffer, |text| u64::try_from(text.lines().count()).ok()))
+        let lines = |text: &str| u64::try_from(text.lines().count()).ok();
+        counted.or_else(|| Held::open(self.listed.as_ref()?)?.read(buffer, lines).filter(|tasks| *tasks > 0))
     }
 }

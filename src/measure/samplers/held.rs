@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 /// So much is read with one call: more than most files of the kernel hold.
 const FIRST: usize = 16 << 10;
 
+/// The kernel hands a long file out in pieces of about a page, cut between records, none of which is half a page long: what is shorter
+/// than this is the end. Asking for nothing more once per file would double the calls.
+const PIECE: usize = 2 << 10;
+
 /// Where texts are read into; reused, so that reading allocates nothing once it is large enough.
 #[derive(Debug, Default)]
 pub(super) struct Buffer(Vec<u8>);
@@ -36,10 +40,10 @@ impl Held {
         let mut length = 0;
         loop {
             let room = buffer.room(FIRST.max(length * 2));
-            // The kernel hands a long file out in pieces; only a read of nothing is its end.
-            match self.0.read_at(&mut room[length..], u64::try_from(length).ok()?).ok()? {
-                0 => break parse(std::str::from_utf8(&room[..length]).ok()?),
-                more => length += more,
+            let more = self.0.read_at(&mut room[length..], u64::try_from(length).ok()?).ok()?;
+            length += more;
+            if more < PIECE && length < room.len() {
+                break parse(std::str::from_utf8(&room[..length]).ok()?);
             }
         }
     }

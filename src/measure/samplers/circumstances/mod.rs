@@ -279,6 +279,12 @@ mod tests {
             ended.units[0].cpu_ns = Some(10_900_000_000);
         };
         assert_eq!(share(&slow), Some(0.99));
+        let coordinated = |scope: &mut Scope, begun: &mut Moment, ended: &mut Moment| {
+            slow(scope, begun, ended);
+            begun.saw_tasks("load", 2);
+            begun.units[0].waiting = 1;
+        };
+        assert_eq!(share(&coordinated), Some(0.99), "of two threads one waits for the other");
         assert_eq!(share(&|scope, _, _| scope.units[0].cpuset = Some(1)), Some(1.2), "threads do not matter then");
         assert_eq!(share(&|scope, _, _| scope.units[0].quota = Some(0.5)), Some(2.4));
         assert_eq!(share(&|_, _, ended| ended.saw_tasks("other", 4)), None);
@@ -293,7 +299,7 @@ mod tests {
         ended.saw_quota("load", 100, 0);
         let found = between(&scope, &begun, &ended);
         assert_eq!((value(&found, "throttled-periods"), value(&found, "cpu-limit-unused")), (Some(0.0), Some(0.8)));
-        assert_eq!(detail(&found, "cpu-limit-unused"), Some("load"));
+        assert_eq!(detail(&found, "cpu-limit-unused"), None, "there is no other unit");
         ended.saw_quota("load", 100, 30);
         let found = between(&scope, &begun, &ended);
         assert_eq!(value(&found, "throttled-periods"), Some(0.3));

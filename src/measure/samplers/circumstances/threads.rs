@@ -1,7 +1,7 @@
 //! What units could have used, and did: quotas, threads, CPUs.
 
+use super::largest;
 use super::span::{Span, UnitSpan};
-use super::{largest, read, read_largest};
 use crate::model::hygiene::Reading;
 
 /// Counters may say a little more than is possible; a unit that used more than that has more threads than were seen.
@@ -12,10 +12,9 @@ pub(super) fn readings(span: &Span<'_>) -> Vec<Reading> {
     let workloads: Vec<UnitSpan<'_>> = span.units().filter(|unit| !unit.scope.is_service).collect();
     if !workloads.is_empty() {
         let check = if span.scope.has_service() { "generator" } else { "workload-threads" };
-        let shares = workloads.iter().map(|unit| Some((used(span, unit)?, unit.scope.name.clone())));
         // The busiest is not known where one of them is not.
-        let shares: Option<Vec<(f64, String)>> = shares.collect();
-        found.push(read_largest(check, shares.unwrap_or_default().into_iter()));
+        let shares: Option<Vec<_>> = workloads.iter().map(|unit| Some((used(span, unit)?, name(unit)))).collect();
+        found.push(about_unit(span, check, largest(shares.into_iter().flatten())));
     }
     found
 }
@@ -25,21 +24,30 @@ fn quotas(span: &Span<'_>) -> Vec<Reading> {
     if limited.is_empty() {
         return Vec::new();
     }
-    let name = |unit: &UnitSpan<'_>| unit.scope.name.clone();
     let periods: Option<Vec<_>> = limited.iter().map(|unit| Some((unit.periods()?, name(unit)))).collect();
-    let throttled = periods.map(|all| all.into_iter().map(|((of, throttled), name)| (throttled as f64 / of.max(1) as f64, name)));
-    let throttled = throttled.and_then(largest);
-    let most = |(value, name): &(f64, String)| Reading::of("throttled-periods", *value).about(name.clone());
-    let mut found = vec![throttled.as_ref().map_or_else(|| Reading::unobservable("throttled-periods"), most)];
-    match throttled {
-        Some((share, _)) if share > 0.0 => {} // the limit limited
-        Some(_) => {
-            let used = limited.iter().filter_map(|unit| Some((unit.cpu_seconds()? / (unit.scope.quota? * span.seconds), name(unit))));
-            found.push(read_largest("cpu-limit-unused", used));
-        }
-        None => found.push(read("cpu-limit-unused", None)),
-    }
+    let shares = periods.into_iter().flatten().map(|((of, throttled), name)| (throttled as f64 / of.max(1) as f64, name));
+    let throttled = largest(shares);
+    // Where some period was, the limit limited.
+    let unused = throttled.as_ref().is_none_or(|(share, _)| *share <= 0.0).then(|| {
+        let used = limited.iter().filter_map(|unit| Some((unit.cpu_seconds()? / (unit.scope.quota? * span.seconds), name(unit))));
+        largest(used).filter(|_| throttled.is_some())
+    });
+    let mut found = vec![about_unit(span, "throttled-periods", throttled)];
+    found.extend(unused.map(|used| about_unit(span, "cpu-limit-unused", used)));
     found
+}
+
+fn name(unit: &UnitSpan<'_>) -> String {
+    unit.scope.name.clone()
+}
+
+/// A reading of one unit, which is named where there are others.
+fn about_unit(span: &Span<'_>, check: &str, found: Option<(f64, String)>) -> Reading {
+    match found {
+        Some((value, name)) if span.scope.units.len() > 1 => Reading::of(check, value).about(name),
+        Some((value, _)) => Reading::of(check, value),
+        None => Reading::unobservable(check),
+    }
 }
 
 /// CPU time of a unit as a share of what its threads, quota and cpuset can use; none when its threads are not known and matter.
@@ -50,6 +58,8 @@ fn used(span: &Span<'_>, unit: &UnitSpan<'_>) -> Option<f64> {
     if allowed <= 1.0 {
         return Some(cpus / allowed);
     }
-    let tasks = unit.begun.tasks.max(unit.ended.tasks)? as f64;
-    Some(if cpus > tasks * MOST { cpus / allowed } else { cpus / allowed.min(tasks) })
+    let tasks = unit.begun.tasks.max(unit.ended.tasks)?;
+    // Threads that only wait for others use nothing, whatever is left for them.
+    let working = tasks.saturating_sub(unit.begun.waiting).max(1) as f64;
+    Some(if cpus > working * MOST { cpus / allowed } else { cpus / allowed.min(working) })
 }

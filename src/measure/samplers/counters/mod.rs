@@ -12,7 +12,7 @@ mod units;
 pub use moment::Moment;
 pub use scope::{Scope, ScopeUnit};
 
-pub(super) use host::{all_tasks, clock, own_cpu};
+pub(super) use host::{BLOCK_DEVICES, all_tasks, clock, own_cpu, real_disks};
 pub(super) use moment::{DiskMoment, Engine, Host, NamespaceMoment, Network, Unit};
 pub(super) use processes::{Processes, spent};
 
@@ -104,12 +104,13 @@ impl Counters {
         Moment { at, host, units, engine, proxies, processes, network }
     }
 
-    /// Looks how many tasks the workloads have now, and notes it in a moment when it is more than was seen. Worth a call some time
-    /// after the first mark: at that moment a generator has not made its threads yet.
+    /// Looks how many tasks the workloads have now, and how many of them only wait for others, and notes it in a moment. Worth a call
+    /// some time after the first mark: at that moment a generator has not made its threads yet.
     pub fn glance(&mut self, moment: &mut Moment) {
         for unit in self.trial.iter_mut().flat_map(|trial| &mut trial.units) {
             if let Some(tasks) = unit.tasks(&mut self.buffer) {
                 moment.saw_tasks(unit.name(), tasks);
+                moment.saw_waiting(unit.name(), unit.waiting());
             }
         }
     }

@@ -77,6 +77,8 @@ pub struct Unit {
     pub seen_quota: Option<(u64, u64)>,
     /// The most tasks that it was seen with.
     pub tasks: Option<u64>,
+    /// How many of them were seen to wait for others only.
+    pub waiting: u64,
     /// What it moved from and to the disks.
     pub moved: Option<Moved>,
 }
@@ -127,6 +129,13 @@ impl Moment {
     pub fn saw_tasks(&mut self, unit: &str, tasks: u64) {
         for seen in self.units.iter_mut().filter(|known| known.name == unit) {
             seen.tasks = seen.tasks.max(Some(tasks));
+        }
+    }
+
+    /// Tells that so many of a unit's tasks only waited for others.
+    pub(super) fn saw_waiting(&mut self, unit: &str, waiting: u64) {
+        for seen in self.units.iter_mut().filter(|known| known.name == unit) {
+            seen.waiting = waiting;
         }
     }
 

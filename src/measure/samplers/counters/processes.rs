@@ -13,6 +13,11 @@ impl Processes {
         Self(pids.into_iter().map(|pid| Held::open(format!("/proc/{pid}/stat"))).collect())
     }
 
+    /// Whether there are none at all.
+    pub(in crate::measure::samplers) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The CPU time of each so far; none of one that ended.
     pub(in crate::measure::samplers) fn read<'a>(&'a self, buffer: &'a mut Buffer) -> impl Iterator<Item = Option<CpuTime>> + 'a {
         self.0.iter().map(|held| held.as_ref()?.read(buffer, CpuTime::parse))
