@@ -67,6 +67,11 @@ pub trait Parser: Sync {
 
     /// Reads an output; finds its lines in either stream and never panics.
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed;
+
+    /// Whether the tool answers with this exit code other than 0, instead of failing: its numbers are complete.
+    fn is_answer(&self, _exit_code: i64) -> bool {
+        false
+    }
 }
 
 /// Every parser, by name.
@@ -114,6 +119,12 @@ pub fn run(spec: &ParseSpec, output: &ToolOutput<'_>) -> Parsed {
         ParseSpec::Json(extractions) => declared::json(extractions, output),
         ParseSpec::Csv(extractions) => declared::csv(extractions, output),
     }
+}
+
+/// Whether an exit code other than 0 is an answer of the tool that `spec` names.
+#[must_use]
+pub fn is_answer(spec: &ParseSpec, exit_code: i64) -> bool {
+    matches!(spec, ParseSpec::Tool(name) if find(name).is_some_and(|parser| parser.is_answer(exit_code)))
 }
 
 /// Says at plan time why `spec` can never yield anything.
