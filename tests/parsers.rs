@@ -5,6 +5,7 @@ mod damage;
 mod dd;
 mod declared;
 mod fio;
+mod iperf3;
 mod registry;
 mod sysbench;
 mod time;

@@ -98,6 +98,9 @@ fn numbers(text: &[u8]) -> Vec<f64> {
 /// What a unit is in base units: ms, us, ns, min, h, k, M, KiB, MiB, GiB.
 const UNITS: [f64; 11] = [1.0, 1e-3, 1e-6, 1e-9, 60.0, 3600.0, 1e3, 1e6, 1024.0, 1_048_576.0, 1_073_741_824.0];
 
+/// iperf3 counts bits and percent.
+const OF_IPERF3: [f64; 5] = [1e-2, 1.0 / 8.0, 1e3 / 8.0, 1e6 / 8.0, 1e9 / 8.0];
+
 /// These leave out the lines of errors when there were none.
 fn is_left_out(tool: &str, metric: &str) -> bool {
     matches!(tool, "ab" | "wrk") && (metric.starts_with("errors") || metric.starts_with("non_2xx"))
@@ -123,7 +126,16 @@ fn is_near(value: f64, candidate: f64) -> bool {
 
 /// Whether `value` is a number of the text, in another unit perhaps.
 fn in_some_unit(value: f64, numbers: &[f64]) -> bool {
-    numbers.iter().any(|n| UNITS.iter().any(|unit| is_near(value, n * unit)))
+    in_units(value, numbers, &UNITS)
+}
+
+fn in_units(value: f64, numbers: &[f64], units: &[f64]) -> bool {
+    numbers.iter().any(|n| units.iter().any(|unit| is_near(value, n * unit)))
+}
+
+/// Whether `value` is one number of the text over another.
+fn is_share(value: f64, numbers: &[f64]) -> bool {
+    numbers.iter().any(|n| numbers.iter().any(|d| is_near(value, n / d)))
 }
 
 /// Whether `value` is a number of the text in some unit, a clock reading of neighbours, a sum of two or four, or a quotient of two.
@@ -139,6 +151,8 @@ fn supported(value: f64, numbers: &[f64]) -> bool {
 /// Whether the text holds what a metric says, by what the tool leaves out and what its parser computes.
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
+        "iperf3" if metric.name.ends_with("loss") => is_share(metric.value, numbers),
+        "iperf3" => in_some_unit(metric.value, numbers) || in_units(metric.value, numbers, &OF_IPERF3),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),
         _ => metric.value == 0.0 && is_left_out(tool, &metric.name) || supported(metric.value, numbers),
     }

@@ -12,6 +12,7 @@ mod csv_table;
 mod dd;
 mod declared;
 mod fio;
+mod iperf3;
 mod last_json;
 mod number;
 mod plain_text;
@@ -49,7 +50,7 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
+pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &iperf3::Iperf3, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
 
 /// The parser of that name.
 #[must_use]
