@@ -103,15 +103,25 @@ const OF_IPERF3: [f64; 5] = [1e-2, 1.0 / 8.0, 1e3 / 8.0, 1e6 / 8.0, 1e9 / 8.0];
 
 /// These leave out the lines of errors when there were none.
 fn is_left_out(tool: &str, metric: &str) -> bool {
-    matches!(tool, "ab" | "wrk") && (metric.starts_with("errors") || metric.starts_with("non_2xx"))
+    match tool {
+        "ab" | "wrk" => metric.starts_with("errors") || metric.starts_with("non_2xx"),
+        "ping" => matches!(metric, "duplicates" | "errors"),
+        _ => false,
+    }
+}
+
+/// Whether a mean lies between the extremes of what it is a mean of.
+fn is_between(found: &Parsed, metric: &Observation) -> bool {
+    let value = |name: String| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
+    let bounds = metric.name.strip_suffix("_avg").map(|name| [value(format!("{name}_min")), value(format!("{name}_max"))]);
+    matches!(bounds, Some([Some(min), Some(max)]) if (min..=max).contains(&metric.value))
 }
 
 /// fio's jobs are added up: a total of both directions, two jobs in one, or a mean that lies between what it is a mean of.
 fn is_added_up(found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     let value = |name: &str| found.metrics.iter().find(|metric| metric.name == name).map(|metric| metric.value);
-    if let Some(latency) = metric.name.strip_suffix("_avg") {
-        let bounds = [value(&format!("{latency}_min")), value(&format!("{latency}_max"))];
-        return matches!(bounds, [Some(min), Some(max)] if (min..=max).contains(&metric.value));
+    if metric.name.ends_with("_avg") {
+        return is_between(found, metric);
     }
     if !metric.name.contains('_') {
         let parts = ["read", "write"].map(|direction| value(&format!("{direction}_{}", metric.name)).unwrap_or_default());
@@ -148,9 +158,22 @@ fn supported(value: f64, numbers: &[f64]) -> bool {
         || numbers.iter().any(|n| numbers.iter().any(|d| is(n / d) || is(n / (d / 1e6))))
 }
 
+/// Whether it is a count of things that each have a number in the text.
+fn is_count(metric: &Observation, names: &[&str], numbers: &[f64]) -> bool {
+    names.contains(&&*metric.name) && metric.value <= numbers.len() as f64
+}
+
 /// Whether the text holds what a metric says, by what the tool leaves out and what its parser computes.
 fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
     match tool {
+        "hyperfine" => in_some_unit(metric.value, numbers) || is_count(metric, &["runs", "errors"], numbers),
+        "ping" | "hping3" if metric.name == "loss" => is_share(1.0 - metric.value, numbers),
+        "ping" | "hping3" => {
+            metric.value == 0.0 && is_left_out(tool, &metric.name)
+                || in_some_unit(metric.value, numbers)
+                || is_between(found, metric)
+                || tool == "hping3" && is_count(metric, &["errors"], numbers)
+        }
         "iperf3" if metric.name.ends_with("loss") => is_share(metric.value, numbers),
         "iperf3" => in_some_unit(metric.value, numbers) || in_units(metric.value, numbers, &OF_IPERF3),
         "fio" => in_some_unit(metric.value, numbers) || is_added_up(found, metric, numbers),

@@ -12,12 +12,16 @@ mod csv_table;
 mod dd;
 mod declared;
 mod fio;
+mod hping3;
+mod hyperfine;
 mod iperf3;
 mod last_json;
 mod number;
+mod ping;
 mod plain_text;
 mod reading;
 mod repeated_keys;
+mod round_trips;
 mod sysbench;
 mod time;
 mod wrk;
@@ -50,7 +54,18 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &iperf3::Iperf3, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
+pub static PARSERS: &[&dyn Parser] = &[
+    &ab::Ab,
+    &dd::Dd,
+    &fio::Fio,
+    &hping3::Hping3,
+    &hyperfine::Hyperfine,
+    &iperf3::Iperf3,
+    &ping::Ping,
+    &sysbench::Sysbench,
+    &time::Time,
+    &wrk::Wrk,
+];
 
 /// The parser of that name.
 #[must_use]
