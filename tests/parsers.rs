@@ -4,6 +4,7 @@ mod ab;
 mod damage;
 mod dd;
 mod declared;
+mod docker_stats;
 mod fio;
 mod hping3;
 mod hyperfine;
@@ -12,6 +13,7 @@ mod ping;
 mod registry;
 mod sysbench;
 mod time;
+mod top;
 mod wrk;
 
 use shakedown::measure::parsers::{ToolOutput, find};

@@ -4,6 +4,7 @@ use super::{fixture, fixtures, parse};
 use shakedown::measure::parsers::{PARSERS, ToolOutput, run};
 use shakedown::model::metric::{Observation, Parsed, Unit};
 use shakedown::model::spec::{Extraction, ParseSpec, Pick, Stream};
+use std::collections::BTreeSet;
 
 /// Every parser; the folder of its saved outputs has the same name.
 pub(super) fn tools() -> Vec<&'static str> {
@@ -101,6 +102,9 @@ const UNITS: [f64; 11] = [1.0, 1e-3, 1e-6, 1e-9, 60.0, 3600.0, 1e3, 1e6, 1024.0,
 /// iperf3 counts bits and percent.
 const OF_IPERF3: [f64; 5] = [1e-2, 1.0 / 8.0, 1e3 / 8.0, 1e6 / 8.0, 1e9 / 8.0];
 
+/// top counts percent, and memory in any unit of 1024 each.
+const OF_TOP: [f64; 6] = [1.0, 1e-2, 1024.0, 1_048_576.0, 1_073_741_824.0, 1_099_511_627_776.0];
+
 /// These leave out the lines of errors when there were none.
 fn is_left_out(tool: &str, metric: &str) -> bool {
     match tool {
@@ -158,14 +162,75 @@ fn supported(value: f64, numbers: &[f64]) -> bool {
         || numbers.iter().any(|n| numbers.iter().any(|d| is(n / d) || is(n / (d / 1e6))))
 }
 
+/// Where a column stands: the number of its field, counted from the left or from the right.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    Left(usize),
+    Right(usize),
+}
+
+/// Whether `value` is the sum of a column over lines that follow each other. A line without such a field adds nothing, and one that
+/// begins with a number that was seen already neither.
+fn is_column_sum(value: f64, text: &[u8], place: Place) -> bool {
+    let text = String::from_utf8_lossy(text);
+    let plain = |line: &str| if line.starts_with('{') { line.replace(['"', ',', ':', '{', '}'], " ") } else { line.to_owned() };
+    let row = |line: String| {
+        let fields: Vec<&str> = line.split(|c: char| c.is_whitespace() || c.is_control()).filter(|field| !field.is_empty()).collect();
+        let at = match place {
+            Place::Left(at) => Some(at),
+            Place::Right(at) => fields.len().checked_sub(at + 1),
+        };
+        let id = fields.first().filter(|field| field.bytes().all(|byte| byte.is_ascii_digit())).map(|id| (*id).to_owned());
+        (id, at.and_then(|at| amount(fields.get(at)?)).unwrap_or_default())
+    };
+    let rows: Vec<(Option<String>, f64)> = text.split(['\n', '\r']).map(plain).map(row).collect();
+    (0..rows.len()).any(|start| {
+        let (mut sum, mut seen) = (0.0, BTreeSet::new());
+        let mut sums = rows[start..].iter().map(|(id, amount)| {
+            if id.as_ref().is_none_or(|id| seen.insert(id)) {
+                sum += amount;
+            }
+            sum
+        });
+        sums.find(|sum| *sum > value || is_near(value, *sum)).is_some_and(|sum| is_near(value, sum))
+    })
+}
+
+/// A field that is a number with a unit; of top's sizes the unit is 1024 of the one before, and the first of them is not written.
+fn amount(field: &str) -> Option<f64> {
+    let end = field.find(|c: char| !c.is_ascii_digit() && !matches!(c, '.' | ',')).unwrap_or(field.len());
+    let number: f64 = field[..end].replace(',', ".").parse().ok()?;
+    let factor = match &field[end..] {
+        "" | "B" => 1.0,
+        "%" => 0.01,
+        "kB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "TB" => 1e12,
+        "KiB" | "m" => 1024.0,
+        "MiB" | "g" => 1_048_576.0,
+        "GiB" | "t" => 1_073_741_824.0,
+        _ => return None,
+    };
+    Some(number * factor)
+}
+
 /// Whether it is a count of things that each have a number in the text.
 fn is_count(metric: &Observation, names: &[&str], numbers: &[f64]) -> bool {
     names.contains(&&*metric.name) && metric.value <= numbers.len() as f64
 }
 
 /// Whether the text holds what a metric says, by what the tool leaves out and what its parser computes.
-fn is_held(tool: &str, found: &Parsed, metric: &Observation, numbers: &[f64]) -> bool {
+fn is_held(tool: &str, found: &Parsed, metric: &Observation, text: &[u8], numbers: &[f64]) -> bool {
     match tool {
+        "docker-stats" => {
+            is_count(metric, &["containers"], numbers) || {
+                (0..14).flat_map(|at| [Place::Left(at), Place::Right(at)]).any(|place| is_column_sum(metric.value, text, place))
+            }
+        }
+        "top" if metric.name == "listed_cpu_usage" => is_column_sum(metric.value * 100.0, text, Place::Left(8)),
+        "top" if metric.name == "listed_resident" => is_column_sum(metric.value / 1024.0, text, Place::Left(5)),
+        "top" => is_count(metric, &["listed_tasks"], numbers) || in_units(metric.value, numbers, &OF_TOP),
         "hyperfine" => in_some_unit(metric.value, numbers) || is_count(metric, &["runs", "errors"], numbers),
         "ping" | "hping3" if metric.name == "loss" => is_share(1.0 - metric.value, numbers),
         "ping" | "hping3" => {
@@ -199,7 +264,7 @@ fn no_number_out_of_nothing(seed: u64, cases: u64) {
             seen += 1;
             let context = || format!("{case}: {tool}: {} = {} in {:?}", metric.name, metric.value, String::from_utf8_lossy(&text));
             assert!(metric.value.is_finite() && metric.value >= 0.0, "{}", context());
-            assert!(is_held(tool, &found, metric, &numbers), "{}", context());
+            assert!(is_held(tool, &found, metric, &text, &numbers), "{}", context());
         }
     }
     assert!(seen > cases / 2, "the damage left enough to read: {seen}");

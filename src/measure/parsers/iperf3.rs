@@ -49,8 +49,8 @@ const METRICS: &[MetricInfo] = &[
     info("rtt_min", "s", LOWER, ROUND_TRIP),
     info("rtt_avg", "s", LOWER, "as rtt_min; absent with several streams"),
     info("rtt_max", "s", LOWER, ROUND_TRIP),
-    info("local_cpus", "1", LOWER, "CPU time of this iperf3 over the time of the test; JSON"),
-    info("remote_cpus", "1", LOWER, "CPU time of the iperf3 at the other end over the time of the test; JSON"),
+    info("local_cpu_usage", "1", LOWER, "CPUs that this iperf3 used: CPU time over the time of the test; JSON"),
+    info("remote_cpu_usage", "1", LOWER, "CPUs that the iperf3 at the other end used; JSON"),
     info("reverse_received_bytes_per_second", "B/s", HIGHER, REVERSE),
     info("reverse_sent_bytes_per_second", "B/s", HIGHER, REVERSE),
     info("reverse_received_bytes", "B", None, REVERSE),
@@ -149,7 +149,7 @@ fn direction(prefix: &str, report: &Report, reading: &mut Reading) {
         for (name, seconds) in ["rtt_min", "rtt_avg", "rtt_max"].into_iter().zip(report.round_trips) {
             metric(name, seconds, Unit::SECOND);
         }
-        for (name, cpus) in ["local_cpus", "remote_cpus"].into_iter().zip(report.cpus) {
+        for (name, cpus) in ["local_cpu_usage", "remote_cpu_usage"].into_iter().zip(report.cpus) {
             metric(name, cpus, Unit::ONE);
         }
     }

@@ -11,6 +11,7 @@ mod constants;
 mod csv_table;
 mod dd;
 mod declared;
+mod docker_stats;
 mod fio;
 mod hping3;
 mod hyperfine;
@@ -24,6 +25,7 @@ mod repeated_keys;
 mod round_trips;
 mod sysbench;
 mod time;
+mod top;
 mod wrk;
 
 pub use declared::pattern;
@@ -57,6 +59,7 @@ pub trait Parser: Sync {
 pub static PARSERS: &[&dyn Parser] = &[
     &ab::Ab,
     &dd::Dd,
+    &docker_stats::DockerStats,
     &fio::Fio,
     &hping3::Hping3,
     &hyperfine::Hyperfine,
@@ -64,6 +67,7 @@ pub static PARSERS: &[&dyn Parser] = &[
     &ping::Ping,
     &sysbench::Sysbench,
     &time::Time,
+    &top::Top,
     &wrk::Wrk,
 ];
 
