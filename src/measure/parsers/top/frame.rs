@@ -27,7 +27,7 @@ pub(super) struct Frame {
     /// A line that a frame has once stands in it twice, or its numbers do not add up.
     pub contradicts_itself: bool,
     /// Process numbers in the table.
-    listed: BTreeSet<String>,
+    listed: BTreeSet<u64>,
     /// The line over the table was seen, and the table is not over.
     in_table: bool,
     has_table: bool,
@@ -167,7 +167,7 @@ impl Frame {
             let (digits, unit) = found[2].split_at(found[2].find(|c: char| c.is_ascii_lowercase()).unwrap_or(found[2].len()));
             let unit = if unit.is_empty() { "K".to_owned() } else { unit.to_uppercase() };
             let (resident, cpu_usage) = (scaled(digits, &unit)?, number::shifted(&found[3], -2)?);
-            Some((found[1].to_owned(), Row { cpu_usage, resident }))
+            Some((found[1].parse().ok()?, Row { cpu_usage, resident }))
         };
         match ROW.captures(line).and_then(read) {
             Some((pid, row)) if self.listed.insert(pid) => self.rows.push(row),
