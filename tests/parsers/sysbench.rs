@@ -272,6 +272,30 @@ const CASES: &[Case] = &[
         problems: &["`invalid option: --bogus=1`", NO_SUMMARY, "exit code 1"],
         ..fine("unknown_option_error.txt", &[])
     },
+    fine(
+        "sysbench_de_DE.txt",
+        &[
+            ("events_per_second", 565.13),
+            ("duration", 1.0043),
+            ("events", 568.0),
+            ("latency_avg", 0.00176),
+            ("latency_min", 0.00022),
+            ("latency_max", 0.02608),
+            ("latency_p95", 0.00691),
+        ],
+    ),
+    fine(
+        "sysbench_ja_JP.txt",
+        &[
+            ("events_per_second", 802.07),
+            ("duration", 1.0119),
+            ("events", 812.0),
+            ("latency_avg", 0.00121),
+            ("latency_min", 0.00022),
+            ("latency_max", 0.02262),
+            ("latency_p95", 0.00874),
+        ],
+    ),
     no_summary("version.txt"),
 ];
 
