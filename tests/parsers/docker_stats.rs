@@ -94,6 +94,7 @@ fn odd_but_real_forms() {
             false,
             vec!["`Error response from daemon: No such container: web`".to_owned(), "no table of docker stats in the output".to_owned()],
         ),
+        (HEADER.to_owned(), false, vec!["the table of docker stats is empty: no container runs".to_owned()]),
         (WEB.to_owned(), false, vec!["no table of docker stats in the output".to_owned()]),
     ];
     for (text, ok, problems) in table {

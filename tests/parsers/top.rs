@@ -210,3 +210,10 @@ fn the_second_frame_of_busybox_covers_an_interval() {
     let names = ["cpu_user", "cpu_system", "cpu_nice", "cpu_idle", "cpu_softirq", "listed_cpu_usage"];
     assert_eq!(names.map(value), [Some(0.14), Some(0.19), Some(0.61), Some(0.0), Some(0.04), None]);
 }
+
+#[test]
+fn threads_have_no_memory_of_their_own() {
+    let found = parse("top", frames().replace("Tasks:", "Threads:").as_bytes(), b"", 0);
+    let names: Vec<&str> = found.metrics.iter().take(3).map(|metric| metric.name.as_str()).collect();
+    assert_eq!((found.ok, names), (true, vec!["listed_cpu_usage", "listed_tasks", "cpu_user"]), "{found:?}");
+}

@@ -56,7 +56,10 @@ impl Parser for DockerStats {
             }
         }
         if tables.last.is_empty() && tables.unreadable.is_empty() {
-            reading.fail("no table of docker stats in the output");
+            reading.fail(match tables.headed {
+                true => "the table of docker stats is empty: no container runs",
+                false => "no table of docker stats in the output",
+            });
         } else {
             tell(&tables, &mut reading);
         }

@@ -28,7 +28,7 @@ const METRICS: &[MetricInfo] = &[
         "listed_resident",
         "B",
         LOWER,
-        "sum of the resident sets of the listed tasks: what they share counts several times; absent from busybox",
+        "sum of the resident sets of the listed tasks: what they share counts several times; absent from busybox and with -H",
     ),
     info("listed_tasks", "1", None, "tasks in the table; absent from busybox"),
     info("cpu_user", "1", None, SHARE),
@@ -112,7 +112,9 @@ fn listed(frame: &Frame, covers: bool, reading: &mut Reading) {
     if covers {
         reading.metric("listed_cpu_usage", frame.rows.iter().map(|row| row.cpu_usage).sum(), Unit::ONE);
     }
-    reading.metric("listed_resident", frame.rows.iter().map(|row| row.resident).sum(), Unit::BYTE);
+    if !frame.threads {
+        reading.metric("listed_resident", frame.rows.iter().map(|row| row.resident).sum(), Unit::BYTE);
+    }
     reading.metric("listed_tasks", count, Unit::ONE);
     if let Some([all, _]) = frame.tasks.filter(|[all, _]| count < *all) {
         reading.beware(format!("only {count} of {all} tasks are listed"));

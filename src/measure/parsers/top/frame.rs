@@ -13,6 +13,8 @@ pub(super) struct Frame {
     pub headed: bool,
     /// Of busybox, whose `%CPU` is of all CPUs.
     pub busybox: bool,
+    /// Its tasks are threads (`-H`), each with the resident set of its process.
+    pub threads: bool,
     /// Over 1, 5 and 15 minutes.
     pub load: Option<[f64; 3]>,
     /// All, and the running ones.
@@ -135,6 +137,7 @@ impl Frame {
             let counts: Vec<f64> = (1..=5).filter_map(|at| number::count(&found[at])).collect();
             self.contradicts_itself |= self.tasks.is_some() || counts[1..].iter().sum::<f64>() != counts[0];
             self.tasks = Some([counts[0], counts[1]]);
+            self.threads = line.starts_with("Threads");
         } else if let Some(found) = SHARES.captures(line) {
             self.shares(&found, &PROCPS);
         } else if let Some(found) = BUSYBOX_SHARES.captures(line) {
