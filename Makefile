@@ -29,6 +29,7 @@ test: lint
 	./scripts/machine engine sysbench nginx mariadbd ab wrk fio mkfs.xfs mkfs.btrfs fuse-overlayfs ip iptables busybox tini
 	@$(forget_skipped)
 	$(TEST)
+	$(TEST) --test main -- --ignored --test-threads=1 alone
 	$(CARGO) run --locked --quiet -- clean
 	@$(tell_skipped)
 

@@ -44,6 +44,7 @@
 //! - a counter of the kernel: a file in `measure/samplers/source`, its value in `Moment`, and the check that it makes in
 //!   [`model::hygiene::CHECKS`] and `measure/samplers/circumstances`;
 //! - something that `doctor` tells: what is read of the host in `measure/doctor/sight.rs`, and the finding in the file of its area;
+//! - a part of the CPU time: [`model::cpu::CpuPart`], its seconds in `analyse/cpu.rs`, its colour in [`report::charts::Paint`];
 //! - a chart: a file in [`report::charts`], and a line in `report/gallery/mod.rs`;
 //! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;
 //! - a command: a file in [`cli`].

@@ -26,6 +26,7 @@ mod manifests;
 mod native;
 mod native_exec;
 mod native_volumes;
+mod neighbour;
 mod pack;
 mod page;
 mod parsers;

@@ -1,11 +1,28 @@
 //! Every saved output of every tool with what it must yield, taken from the file by eye; declared extraction; and damage.
 
 mod ab;
+mod autocannon;
 mod damage;
 mod dd;
 mod declared;
 mod fio;
+mod hey;
+mod httperf;
+mod isucon13;
+mod isucon14;
+mod isucon4;
+mod k6;
+mod locust;
+mod memcaslap;
+mod memcslap;
+mod mysqlslap;
+mod oha;
+mod pgbench;
+mod private_isu;
+mod redis_benchmark;
 mod registry;
+mod siege;
+mod stress_ng;
 mod sysbench;
 mod time;
 mod wrk;

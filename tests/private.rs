@@ -78,7 +78,7 @@ impl Host {
 }
 
 /// Why there are no private daemons here; none when there are. Missing programs are an error where engines are required.
-fn impossible() -> Option<String> {
+pub fn impossible() -> Option<String> {
     if !rustix::process::geteuid().is_root() {
         return Some("private daemons need root".to_owned());
     }
@@ -99,7 +99,7 @@ fn impossible() -> Option<String> {
 }
 
 /// A container without a label of ours, as another user of the daemon would have it. It ends by itself when a test fails.
-struct Guest {
+pub struct Guest {
     client: bollard::Docker,
     engine: Docker,
     image: Image,
@@ -109,7 +109,7 @@ struct Guest {
 
 impl Guest {
     /// None where there is no such daemon.
-    async fn arrive(test: &str) -> Option<Self> {
+    pub async fn arrive(test: &str) -> Option<Self> {
         let engine = Docker::connect(None, &Env::of_process()).await.ok()?;
         // A path of its own, so that no other test has the same image.
         let folder = tempfile::tempdir().expect("folder");
@@ -133,6 +133,11 @@ impl Guest {
         Some(guest)
     }
 
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Its process, its start, and its address.
     async fn state(&self) -> Vec<String> {
         let seen = self.client.inspect_container(&self.name, None::<bollard::query_parameters::InspectContainerOptions>).await;
@@ -144,7 +149,8 @@ impl Guest {
         own.into_iter().chain(addresses).collect()
     }
 
-    async fn leave(self) {
+    /// Removes it, with its image.
+    pub async fn leave(self) {
         let options = bollard::query_parameters::RemoveContainerOptionsBuilder::default().force(true).build();
         self.client.remove_container(&self.name, Some(options)).await.expect("remove");
         self.engine.forget_image(&self.image).await.expect("forget");

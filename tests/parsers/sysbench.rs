@@ -1,6 +1,6 @@
 //! `sysbench`.
 
-use super::{Case, assert_covers, check, parse};
+use super::{Case, assert_covers, assert_metrics, check, parse};
 
 const NO_SUMMARY: &str = "no summary of sysbench (`total time`): `prepare`, `--version` and `--verbosity=0` print none";
 const OLD: &str = "written by sysbench 0.4 or 0.5, whose tests differ: not comparable with 1.x";
@@ -266,6 +266,30 @@ const CASES: &[Case] = &[
             ],
         )
     },
+    fine(
+        "sysbench_de_DE.txt",
+        &[
+            ("events_per_second", 565.13),
+            ("duration", 1.0043),
+            ("events", 568.0),
+            ("latency_avg", 0.00176),
+            ("latency_min", 0.00022),
+            ("latency_max", 0.02608),
+            ("latency_p95", 0.00691),
+        ],
+    ),
+    fine(
+        "sysbench_ja_JP.txt",
+        &[
+            ("events_per_second", 802.07),
+            ("duration", 1.0119),
+            ("events", 812.0),
+            ("latency_avg", 0.00121),
+            ("latency_min", 0.00022),
+            ("latency_max", 0.02262),
+            ("latency_p95", 0.00874),
+        ],
+    ),
     Case {
         exit: 1,
         ok: false,
@@ -304,4 +328,65 @@ fn summaries_that_must_not_be_believed() {
         assert_eq!(found.ok, ok, "{text}: {found:?}");
         assert_eq!(found.metrics.first().filter(|metric| metric.name == "events_per_second").map(|metric| metric.value), rate, "{text}");
     }
+}
+
+/// The end of a summary of 0.4.
+const OLD_SUMMARY: &str = "Test execution summary:
+    total time:                          2.0000s
+    total number of events:              1000
+    total time taken by event execution: 3.9000
+    per-request statistics:
+         min:                                  1.00ms
+         avg:                                  3.90ms
+         max:                                 20.50ms
+         approx.  95 percentile:               9.10ms
+";
+const OLD_OLTP: &str = "OLTP test statistics:
+    queries performed:
+        read:                            14000
+        total:                           20000
+    transactions:                        1000   (500.10 per sec.)
+    deadlocks:                           3      (1.50 per sec.)
+    read/write requests:                 18000  (9001.80 per sec.)
+    other operations:                    2000   (1000.20 per sec.)
+";
+const OLD_FILEIO: &str = "Operations performed:  600 Read, 400 Write, 1280 Other = 2280 Total
+Read 9.375Mb  Written 6.25Mb  Total transferred 15.625Mb  (7.8086Mb/sec)
+  500.10 Requests/sec executed
+";
+
+#[test]
+fn the_tests_of_versions_before_1_0_are_read() {
+    let times = [("duration", 2.0), ("events", 1000.0)];
+    let latencies = [("latency_avg", 0.0039), ("latency_min", 0.001), ("latency_max", 0.0205), ("latency_p95", 0.0091)];
+    let large = OLD_FILEIO.replace("15.625Mb", "1.5Gb").replace("7.8086Mb", "768Mb");
+    let moved = |per_second: f64, bytes: f64| vec![("bytes_per_second", per_second * MIB), ("bytes", bytes * MIB)];
+    let memory = "Operations performed: 1000 (  500.10 ops/sec)\n\n1024.00 MB transferred (512.20 MB/sec)\n";
+    let table = [
+        (OLD_OLTP, 500.1, vec![("queries", 20000.0), ("errors", 3.0)], Some("3 ignored errors")),
+        (memory, 500.1, moved(512.2, 1024.0), None),
+        (OLD_FILEIO, 500.1, moved(7.8086, 15.625), None),
+        (&large, 500.1, moved(768.0, 1536.0), None),
+        ("Doing thread subsystem performance test\n", 500.0, vec![], None),
+    ];
+    for (test, rate, others, caution) in table {
+        let text =
+            format!("sysbench 0.4.12:  multi-threaded system evaluation benchmark\n\nThreads started!\nDone.\n\n{test}\n{OLD_SUMMARY}");
+        let found = parse("sysbench", text.as_bytes(), b"", 0);
+        let expected: Vec<(&str, f64)> = [("events_per_second", rate)].into_iter().chain(times).chain(latencies).chain(others).collect();
+        assert_metrics(&found, &expected, test);
+        let problems: Vec<String> = caution.into_iter().chain([OLD]).map(str::to_owned).collect();
+        assert_eq!((found.ok, found.problems), (true, problems), "{test}");
+    }
+}
+
+#[test]
+fn interim_lines_do_not_count() {
+    let absurd = "\
+[   1s] threads: 4, tps: 18446744073709551615.00, reads/s: 0.00, writes/s: 0.00, response time: 1.00ms (95%)
+[ 2s ] thds: 4 tps: 18446744073709551615.00 qps: 1.00 (r/w/o: 1.00/0.00/0.00) lat (ms,95%): 41.10 err/s: 0.00 reconn/s: 0.00
+";
+    let found = parse("sysbench", format!("{absurd}{SUMMARY}").as_bytes(), b"", 0);
+    assert!(found.ok, "{found:?}");
+    assert_metrics(&found, &[("events_per_second", 50.0), ("duration", 2.0), ("events", 100.0)], absurd);
 }

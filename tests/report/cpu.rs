@@ -58,7 +58,8 @@ fn the_page_says_where_the_cpu_went() {
     let expected = "
 ## Where the CPU went
 
-CPU time per request in ms: medians over the trials of each variant (n = 1). – was not told by any trial, and is not zero.
+CPU time per request in ms: medians over the trials of each variant (n = 1).
+– was not told by any trial, and is not zero.
 *docker-proxy* is what carried published ports. *engine* is dockerd, containerd and its shims. *softirq* is what interrupts took and no task was charged for. *foreign* is every task that is neither the trial's nor the engine's nor shakedown's. *shakedown* is the program that measures.
 
 | variant | generator | web | docker-proxy | engine | softirq | foreign | shakedown | sum |

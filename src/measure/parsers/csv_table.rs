@@ -1,13 +1,26 @@
-//! Finds a column of a CSV table by the name in its header, in a text that may hold other lines before and after the table.
+//! Finds a CSV table by the name of a column in its header, in a text that may hold other lines before and after the table.
 
 use csv::{ReaderBuilder, StringRecord};
 
-/// The values of the column `name`, in order: the header is the first line that holds `name` as a field; commas, semicolons and
-/// tabs separate fields. Lines with another number of fields than the header are no rows; repeated headers neither.
-///
-/// # Errors
-/// No line of the text names the column.
-pub(super) fn column(text: &str, name: &str) -> Result<Vec<String>, String> {
+/// A table.
+#[derive(Debug)]
+pub(super) struct Table<'a> {
+    /// The text from its header on.
+    pub text: &'a str,
+    header: StringRecord,
+    /// The lines below it with as many fields as the header. Repeated headers are none.
+    pub rows: Vec<StringRecord>,
+}
+
+impl Table<'_> {
+    /// Where the column of that name stands.
+    pub(super) fn column(&self, name: &str) -> Option<usize> {
+        self.header.iter().position(|field| field.trim() == name)
+    }
+}
+
+/// The table whose header is the first line that holds `name` as a field; commas, semicolons and tabs separate fields.
+pub(super) fn table<'a>(text: &'a str, name: &str) -> Option<Table<'a>> {
     let name = name.trim();
     let mut start = 0;
     for line in text.split_inclusive('\n') {
@@ -17,15 +30,30 @@ pub(super) fn column(text: &str, name: &str) -> Result<Vec<String>, String> {
         }
         for delimiter in [b',', b';', b'\t'] {
             let header = records(line, delimiter).next();
-            let at = header.as_ref().and_then(|header| header.iter().position(|field| field.trim() == name));
-            if let (Some(header), Some(at)) = (header, at) {
-                let rows = records(&text[start..], delimiter).skip(1).filter(|row| row.len() == header.len());
-                return Ok(rows.filter_map(|row| row.get(at).map(|field| field.trim().to_owned())).filter(|field| field != name).collect());
+            if let Some(header) = header.filter(|header| header.iter().any(|field| field.trim() == name)) {
+                let mut table = Table { text: &text[start..], header, rows: Vec::new() };
+                let at = table.column(name);
+                let is_row = |row: &StringRecord| {
+                    row.len() == table.header.len() && at.and_then(|at| row.get(at)).is_some_and(|field| field.trim() != name)
+                };
+                table.rows = records(&text[start..], delimiter).skip(1).filter(is_row).collect();
+                return Some(table);
             }
         }
         start += line.len();
     }
-    Err(format!("no header of a CSV table names the column `{name}`"))
+    None
+}
+
+/// The values of the column `name`, in order.
+///
+/// # Errors
+/// No line of the text names the column.
+pub(super) fn column(text: &str, name: &str) -> Result<Vec<String>, String> {
+    let name = name.trim();
+    let found = table(text, name).and_then(|table| Some((table.column(name)?, table)));
+    let (at, table) = found.ok_or_else(|| format!("no header of a CSV table names the column `{name}`"))?;
+    Ok(table.rows.iter().filter_map(|row| row.get(at).map(|field| field.trim().to_owned())).collect())
 }
 
 fn records(text: &str, delimiter: u8) -> impl Iterator<Item = StringRecord> {

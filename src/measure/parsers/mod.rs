@@ -7,16 +7,37 @@
 //! Problems list what made the output not ok first, then what to beware of.
 
 mod ab;
+mod answers;
+mod autocannon;
 mod constants;
 mod csv_table;
 mod dd;
 mod declared;
+mod few_samples;
 mod fio;
+mod hey;
+mod httperf;
+mod isucon13;
+mod isucon14;
+mod isucon4;
+mod isucon_result;
+mod k6;
 mod last_json;
+mod latencies;
+mod locust;
+mod memcaslap;
+mod memcslap;
+mod mysqlslap;
 mod number;
+mod oha;
+mod pgbench;
 mod plain_text;
+mod private_isu;
 mod reading;
+mod redis_benchmark;
 mod repeated_keys;
+mod siege;
+mod stress_ng;
 mod sysbench;
 mod time;
 mod wrk;
@@ -49,7 +70,31 @@ pub trait Parser: Sync {
 }
 
 /// Every parser, by name.
-pub static PARSERS: &[&dyn Parser] = &[&ab::Ab, &dd::Dd, &fio::Fio, &sysbench::Sysbench, &time::Time, &wrk::Wrk];
+pub static PARSERS: &[&dyn Parser] = &[
+    &ab::Ab,
+    &autocannon::Autocannon,
+    &dd::Dd,
+    &fio::Fio,
+    &hey::Hey,
+    &httperf::Httperf,
+    &isucon13::Isucon13,
+    &isucon14::Isucon14,
+    &isucon4::Isucon4,
+    &k6::K6,
+    &locust::Locust,
+    &memcaslap::Memcaslap,
+    &memcslap::Memcslap,
+    &mysqlslap::Mysqlslap,
+    &oha::Oha,
+    &pgbench::Pgbench,
+    &private_isu::PrivateIsu,
+    &redis_benchmark::RedisBenchmark,
+    &siege::Siege,
+    &stress_ng::StressNg,
+    &sysbench::Sysbench,
+    &time::Time,
+    &wrk::Wrk,
+];
 
 /// The parser of that name.
 #[must_use]

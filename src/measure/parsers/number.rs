@@ -32,6 +32,18 @@ pub(super) fn count(text: &str) -> Option<f64> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { finite(text) } else { None }
 }
 
+/// A number at a place where the format groups thousands with commas and has at most two decimals: `2,035.5`. What other locales
+/// write there (`2.035,5`, `1.446`) is none.
+pub(super) fn grouped(text: &str) -> Option<f64> {
+    let (whole, decimals) = text.split_once('.').unwrap_or((text, "0"));
+    let mut groups = whole.split(',');
+    let first = groups.next()?;
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let clear = !first.is_empty() && digits(first) && groups.all(|group| group.len() == 3 && digits(group));
+    let thousands = first.len() <= 3 || !whole.contains(',');
+    if clear && thousands && (1..=2).contains(&decimals.len()) && digits(decimals) { finite(&text.replace(',', "")) } else { None }
+}
+
 /// A decimal number times ten to the `exponent`, rounded once (so 0.95 ms is 0.00095 s, not its neighbour).
 pub(super) fn shifted(text: &str, exponent: i32) -> Option<f64> {
     let text = text.trim();
@@ -89,6 +101,28 @@ mod tests {
         ];
         for (text, expected) in table {
             assert_eq!(unambiguous(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn thousands_are_grouped_by_commas_or_not_at_all() {
+        let table = [
+            ("2,035.5", Some(2035.5)),
+            ("1,446", Some(1446.0)),
+            ("12,345,678.25", Some(12_345_678.25)),
+            ("2035.5", Some(2035.5)),
+            ("0", Some(0.0)),
+            ("1.446", None),
+            ("2.035,5", None),
+            ("1,44", None),
+            ("1234,567", None),
+            (",446", None),
+            ("1,446.", None),
+            ("-1", None),
+            ("", None),
+        ];
+        for (text, expected) in table {
+            assert_eq!(grouped(text), expected, "{text}");
         }
     }
 

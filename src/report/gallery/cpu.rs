@@ -19,6 +19,12 @@ impl Cast {
         Self { units: cpu_parts(results) }
     }
 
+    /// A cast of these units.
+    #[cfg(test)]
+    pub(super) fn of_units(units: &[(&str, CpuPart)]) -> Self {
+        Self { units: units.iter().map(|(name, part)| ((*name).to_owned(), part.clone())).collect() }
+    }
+
     /// The part that a unit's CPU time is.
     pub(super) fn unit(&self, name: &str) -> Option<&CpuPart> {
         self.units.iter().find(|(unit, _)| unit == name).map(|(_, part)| part)

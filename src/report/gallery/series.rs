@@ -3,7 +3,7 @@
 use super::Gallery;
 use super::cpu::Cast;
 use crate::model::cpu::CpuPart;
-use crate::model::observe::{PHASES, Series};
+use crate::model::observe::{PHASES, Sample, Series, SeriesColumn};
 use crate::report::charts::{Heading, Layer, Line, Paint, PhaseSpan, Scene, Step, Timeline};
 
 /// Variants of one chart; beyond it nobody compares.
@@ -17,6 +17,8 @@ const HOST: &str = "host";
 /// The subject of the processes of published ports, and that of the engine.
 const PROXY: &str = "docker-proxy";
 const ENGINE: &str = "engine";
+/// The subject of shakedown itself.
+const OBSERVER: &str = "observer";
 
 /// A line under construction: whose, and its steps.
 type Drawn = (Layer, Vec<Step>);
@@ -46,7 +48,7 @@ impl Gallery<'_> {
         if shown.is_empty() {
             return None;
         }
-        let layers = layers(&drawn);
+        let (layers, left_out) = layers(&drawn);
         let scene = |((variant, series), panels): (&(usize, &Series), &[Vec<Drawn>; 3])| Scene {
             label: self.name(*variant),
             role: self.role(*variant),
@@ -58,18 +60,19 @@ impl Gallery<'_> {
             panels: shown.iter().map(|panel| PANELS[*panel].to_owned()).collect(),
             scenes: chosen.iter().zip(&drawn).map(scene).collect(),
             layers,
-            remark: remark(chosen.len(), all),
+            remark: remark(chosen.len(), all, left_out),
         })
     }
 }
 
-fn remark(shown: usize, all: usize) -> String {
+fn remark(shown: usize, all: usize, left_out: usize) -> String {
     let of = if shown < all { format!("; the first {shown} of {all} variants") } else { String::new() };
-    format!("one trial of each variant{of}; each step is the mean between two samples")
+    let without = if left_out > 0 { format!("; without the {left_out} lines that stay lowest") } else { String::new() };
+    format!("one trial of each variant{of}; each step is the mean between two samples{without}")
 }
 
-/// The layers of all lines in the order of the cast; of too many those that reach highest stay.
-fn layers(drawn: &[[Vec<Drawn>; 3]]) -> Vec<Layer> {
+/// The layers of all lines in their order, of too many those that reach highest; and how many are left out.
+fn layers(drawn: &[[Vec<Drawn>; 3]]) -> (Vec<Layer>, usize) {
     let mut found: Vec<(Layer, f64)> = Vec::new();
     for (layer, steps) in drawn.iter().flatten().flatten() {
         let peak = steps.iter().map(|step| step.value).fold(0.0, f64::max);
@@ -78,11 +81,12 @@ fn layers(drawn: &[[Vec<Drawn>; 3]]) -> Vec<Layer> {
             None => found.push((layer.clone(), peak)),
         }
     }
-    while found.len() > MOST_LINES {
+    let left_out = found.len().saturating_sub(MOST_LINES);
+    for _ in 0..left_out {
         let lowest = found.iter().enumerate().min_by(|(_, (_, a)), (_, (_, b))| a.total_cmp(b)).map_or(0, |(at, _)| at);
         found.remove(lowest);
     }
-    found.into_iter().map(|(layer, _)| layer).collect()
+    (found.into_iter().map(|(layer, _)| layer).collect(), left_out)
 }
 
 fn lines(drawn: &[Drawn], layers: &[Layer]) -> Vec<Line> {
@@ -129,14 +133,14 @@ impl Sampled<'_> {
         let part = match subject {
             PROXY => Some(CpuPart::Proxy),
             ENGINE => Some(CpuPart::Engine),
-            "observer" => Some(CpuPart::Observer),
+            OBSERVER => Some(CpuPart::Observer),
             _ => self.cast.unit(subject).cloned(),
         };
         part.map_or_else(|| self.process(subject), |part| self.cast.layer(&part))
     }
 
     fn process(&self, name: &str) -> Layer {
-        let is_one = |subject: &str| ![PROXY, ENGINE, HOST, "observer"].contains(&subject) && self.cast.unit(subject).is_none();
+        let is_one = |subject: &str| ![PROXY, ENGINE, HOST, OBSERVER].contains(&subject) && self.cast.unit(subject).is_none();
         let mut names: Vec<&str> = self.series.columns.iter().map(|column| column.subject.as_str()).filter(|name| is_one(name)).collect();
         names.dedup();
         let place = self.cast.services() + names.iter().position(|other| *other == name).unwrap_or(0);
@@ -145,7 +149,7 @@ impl Sampled<'_> {
 
     /// A line of what grew per second.
     fn steps(&self, grown: impl Fn(usize) -> Option<f64>) -> Vec<Step> {
-        let step = |(at, pair): (usize, &[crate::model::observe::Sample])| {
+        let step = |(at, pair): (usize, &[Sample])| {
             let (from, to) = (pair[0].time, pair[1].time);
             Some(Step { from, to, value: grown(at)? / (to - from) }).filter(|step| step.value.is_finite())
         };
@@ -156,7 +160,7 @@ impl Sampled<'_> {
     fn of(&self, quantity: &str) -> Vec<Drawn> {
         let columns = self.series.columns.iter().enumerate();
         let own = columns.filter(|(_, column)| column.quantity == quantity && column.subject != HOST);
-        let line = |(at, column): (usize, &crate::model::observe::SeriesColumn)| {
+        let line = |(at, column): (usize, &SeriesColumn)| {
             let held = self.column(PROXY, quantity).filter(|_| self.nested && column.subject == ENGINE);
             let less = |sample: usize| held.map_or(Some(0.0), |held| self.grown_until(held, sample));
             (self.layer(&column.subject), self.steps(|sample| Some((self.grown(at, sample)? - less(sample)?).max(0.0))))
@@ -199,5 +203,93 @@ impl Sampled<'_> {
     fn waiting(&self) -> Vec<Drawn> {
         let steps = self.column(HOST, "pressure-io").map(|column| self.steps(|at| self.grown(column, at))).unwrap_or_default();
         if steps.is_empty() { Vec::new() } else { vec![(Layer { label: HOST.to_owned(), paint: Paint::Host }, steps)] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The cumulative seconds of each subject, a sample every two seconds.
+    fn series(columns: &[(&str, &str, &[Option<f64>])]) -> Series {
+        let column = |(subject, quantity, _): &(&str, &str, &[Option<f64>])| SeriesColumn {
+            subject: (*subject).to_owned(),
+            quantity: (*quantity).to_owned(),
+            unit: "s".to_owned(),
+        };
+        let phase = |at: usize| PHASES[at.div_ceil(2)].to_owned();
+        let values = |at: usize| columns.iter().map(|(.., values)| values[at]).collect();
+        let sample = |at: usize| Sample { time: 2.0 * at as f64, phase: phase(at), values: values(at) };
+        Series { columns: columns.iter().map(column).collect(), samples: (0..columns[0].2.len()).map(sample).collect() }
+    }
+
+    fn sampled<'s>(series: &'s Series, cast: &'s Cast, nested: bool) -> Sampled<'s> {
+        Sampled { series, cast, nested }
+    }
+
+    /// When each step begins, and its value.
+    fn told(drawn: &[Drawn], label: &str) -> Vec<(f64, f64)> {
+        let steps = drawn.iter().find(|(layer, _)| layer.label == label).map(|(_, steps)| steps.as_slice()).unwrap_or_default();
+        steps.iter().map(|step| (step.from, (step.value * 1e9).round() / 1e9)).collect()
+    }
+
+    #[test]
+    fn rates_are_what_grew_over_the_time_and_absent_where_it_is_unknown() {
+        let cast = Cast::of_units(&[("web", CpuPart::Service("web".to_owned()))]);
+        let series = series(&[
+            ("web", "cpu", &[Some(0.0), Some(3.0), None, Some(5.0), Some(4.0), Some(6.0)]),
+            ("host", "pressure-io", &[Some(7.0), Some(7.5), Some(7.5), None, None, None]),
+        ]);
+        let sampled = sampled(&series, &cast, false);
+        assert_eq!(told(&sampled.cpus(), "web"), [(0.0, 1.5), (8.0, 1.0)], "no step over a gap, nor where a counter fell");
+        assert_eq!(told(&sampled.waiting(), "host"), [(0.0, 0.25), (2.0, 0.0)]);
+        assert!(sampled.of("throttled").is_empty());
+        assert!(told(&sampled.cpus(), "foreign").is_empty(), "nobody told what all tasks used");
+    }
+
+    #[test]
+    fn foreign_is_what_is_left_of_all_tasks() {
+        let cast = Cast::of_units(&[("wrk", CpuPart::Workload("generator".to_owned()))]);
+        let columns: [(&str, &str, &[Option<f64>]); 6] = [
+            ("wrk", "cpu", &[None, None, Some(1.0), Some(2.0), None]),
+            ("engine", "cpu", &[Some(9.0), Some(10.0), Some(11.0), Some(12.0), Some(13.0)]),
+            ("docker-proxy", "cpu", &[None, None, Some(0.5), Some(1.0), Some(1.5)]),
+            ("chronyd", "cpu", &[Some(3.0), Some(3.0), Some(3.0), Some(3.5), Some(3.5)]),
+            ("observer", "cpu", &[Some(0.0), Some(0.0), Some(0.0), Some(0.0), Some(0.0)]),
+            ("host", "tasks-cpu", &[Some(50.0), Some(51.5), Some(54.0), Some(56.0), Some(60.0)]),
+        ];
+        let series = series(&columns);
+        let private = sampled(&series, &cast, true).cpus();
+        assert_eq!(told(&private, "engine"), [(0.0, 0.5), (2.0, 0.25), (4.0, 0.25), (6.0, 0.25)], "without docker-proxy");
+        assert_eq!(told(&private, "docker-proxy"), [(4.0, 0.25), (6.0, 0.25)]);
+        // 1.5 - 1; 2.5 - 1 of the new group - 1; 2 - 1 - 1 - 0.5, which is less than nothing; the last one lacks the generator.
+        assert_eq!(told(&private, "foreign"), [(0.0, 0.25), (2.0, 0.25), (4.0, 0.0)]);
+        let running = sampled(&series, &cast, false).cpus();
+        assert_eq!(told(&running, "engine"), [(0.0, 0.5), (2.0, 0.5), (4.0, 0.5), (6.0, 0.5)]);
+        assert_eq!(told(&running, "foreign"), [(0.0, 0.25), (2.0, 0.0), (4.0, 0.0)]);
+        let own = private.iter().find(|(layer, _)| layer.label == "chronyd").map(|(layer, _)| layer.paint);
+        assert_eq!(own, Some(Paint::Service(0)), "a program of the manifest has a colour that no service has");
+    }
+
+    #[test]
+    fn phases_follow_each_other_without_a_gap() {
+        let series = series(&[("web", "cpu", &[Some(0.0); 6])]);
+        let spans: Vec<(String, f64, f64, bool)> = phases(&series).into_iter().map(|p| (p.name, p.from, p.to, p.measured)).collect();
+        let span = |name: &str, from, to| (name.to_owned(), from, to, name == "window");
+        assert_eq!(spans, [span("start", 0.0, 2.0), span("warm-up", 2.0, 6.0), span("window", 6.0, 10.0), span("drain", 10.0, 10.0)]);
+        assert!(phases(&Series::default()).is_empty());
+    }
+
+    #[test]
+    fn of_too_many_lines_the_highest_stay() {
+        let layer = |at: usize| Layer { label: at.to_string(), paint: Paint::Service(at) };
+        let drawn = |at: usize| (layer(at), vec![Step { from: 0.0, to: 1.0, value: if at == 3 { 0.1 } else { 1.0 + at as f64 } }]);
+        let (kept, left_out) = layers(&[[(0..13).map(drawn).collect(), vec![], vec![]]]);
+        assert_eq!((kept.len(), left_out), (12, 1));
+        assert!(!kept.contains(&layer(3)));
+        assert_eq!(lines(&[drawn(3), drawn(4)], &kept).len(), 1);
+        assert!(
+            remark(6, 40, 1).contains("the first 6 of 40 variants") && remark(1, 1, 2).ends_with("without the 2 lines that stay lowest")
+        );
     }
 }

@@ -48,10 +48,10 @@ fn notes(work: Work, unit: &str, parts: &[CpuPart], splits: &[CpuSplit]) -> Vec<
     let shares = || splits.iter().flat_map(|split| &split.shares);
     let (least, most) = shares().map(|share: &CpuShare| share.n).fold((usize::MAX, 0), |(low, high), n| (low.min(n), high.max(n)));
     let trials = if least == most { format!("n = {least}") } else { format!("n = {least} to {most}") };
-    let mut said = vec![format!(
-        "CPU time per {} in {unit}: medians over the trials of each variant ({trials}). {ABSENT} was not told by any trial, and is not zero.",
-        work.word()
-    )];
+    let mut said = vec![format!("CPU time per {} in {unit}: medians over the trials of each variant ({trials}).", work.word())];
+    if splits.iter().any(|split| split.shares.len() < parts.len()) {
+        said.push(format!("{ABSENT} was not told by any trial, and is not zero."));
+    }
     let meaning = |part: &CpuPart| match part {
         CpuPart::Workload(_) | CpuPart::Service(_) => None,
         CpuPart::Proxy => Some("*docker-proxy* is what carried published ports."),

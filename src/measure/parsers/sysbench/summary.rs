@@ -34,9 +34,14 @@ enum Section {
 }
 
 /// `1710   (426.74 per sec.)`
-static COUNT_AND_RATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+) +\((\d+\.\d+) (?:per second|per sec\.|ops/sec)\)$"));
+static COUNT_AND_RATE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+) +\( *(\d+\.\d+) (?:per second|per sec\.|ops/sec)\)$"));
 /// `2048.00 MiB transferred (2468.07 MiB/sec)`; 0.4 and 0.5 write MB and mean the same.
 static TRANSFERRED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+\.\d+) Mi?B transferred \((\d+\.\d+) Mi?B/sec\)$"));
+/// fileio before 1.0: `Read 9.375Mb  Written 6.25Mb  Total transferred 15.625Mb  (7.8086Mb/sec)`, of 1024 each.
+static MOVED: LazyLock<Regex> =
+    LazyLock::new(|| pattern(r"^Read \S+b +Written \S+b +Total transferred (\d+(?:\.\d+)?)([KMGT]?)b +\((\d+(?:\.\d+)?)([KMGT]?)b/sec\)$"));
+/// fileio before 1.0.
+static EXECUTED: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+\.\d+) Requests/sec executed$"));
 static PERCENTILE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(?:approx\. +)?(\d{1,3})(?:st|nd|rd|th)? percentile$"));
 static MILLISECONDS: LazyLock<Regex> = LazyLock::new(|| pattern(r"^(\d+\.\d+)(ms|s)?$"));
 
@@ -49,6 +54,11 @@ impl Summary {
             if let Some(found) = TRANSFERRED.captures(line) {
                 summary.other("bytes_per_second", number::point(&found[2]).map(|value| value * MEBIBYTE), Unit::BYTES_PER_SECOND);
                 summary.other("bytes", number::point(&found[1]).map(|value| value * MEBIBYTE), Unit::BYTE);
+            } else if let Some(found) = MOVED.captures(line) {
+                summary.other("bytes_per_second", bytes(&found[3], &found[4]), Unit::BYTES_PER_SECOND);
+                summary.other("bytes", bytes(&found[1], &found[2]), Unit::BYTE);
+            } else if let Some(found) = EXECUTED.captures(line) {
+                summary.printed_rate = number::point(&found[1]);
             } else if let Some((key, value)) = line.split_once(':') {
                 summary.line(key, value.trim());
             }
@@ -102,7 +112,7 @@ impl Summary {
             "transactions" | "Total operations" | "Operations performed" => self.printed_rate = rate,
             "queries" => self.other("queries_per_second", rate, Unit::PER_SECOND),
             "total" if self.section == Section::Queries => self.other("queries", number::count(value), Unit::ONE),
-            "ignored errors" => self.other("errors", count, Unit::ONE),
+            "ignored errors" | "deadlocks" => self.other("errors", count, Unit::ONE),
             "reconnects" => self.other("reconnects", count, Unit::ONE),
             "reads/s" => self.other("reads_per_second", number::point(value), Unit::PER_SECOND),
             "writes/s" => self.other("writes_per_second", number::point(value), Unit::PER_SECOND),
@@ -138,4 +148,10 @@ impl Summary {
 
 fn mebibytes(text: &str) -> Option<f64> {
     number::point(text).map(|value| value * MEBIBYTE)
+}
+
+/// `1.5` and `G`.
+fn bytes(text: &str, prefix: &str) -> Option<f64> {
+    let power = ["", "K", "M", "G", "T"].iter().position(|known| *known == prefix)?;
+    number::point(text).map(|value| value * 1024f64.powi(i32::try_from(power).unwrap_or(0)))
 }
