@@ -21,7 +21,7 @@ workload:
     - /bin/sh
     - -c
     - |
-      cd {{ observed }} && rm -rf reports && "$SHAKEDOWN" run inner.yaml --together >/dev/null 2>&1 &&
+      cd FOLDER/{{ observed }} && rm -rf reports && "$SHAKEDOWN" run inner.yaml --together >/dev/null 2>&1 &&
       grep -o '"name":"wall","value":[0-9.]*' reports/inner/runs/*/journal.jsonl | awk -F: '{ sum += $NF } END { print "walls: " sum }'
   environment: {SHAKEDOWN: 'PROGRAM'}
   parse: {regex: {inner_wall: {pattern: 'walls: ([0-9.]+)', unit: s, better: lower}}}
@@ -74,7 +74,9 @@ fn cost(table: &mut Table) -> Result<(), String> {
 
 /// What a workload feels of it.
 fn difference(table: &mut Table) -> Result<(), String> {
-    let scene = Scene::new(&OUTER.replace("PROGRAM", super::scene::SHAKEDOWN))?;
+    let scene = Scene::new("")?;
+    let outer = OUTER.replace("PROGRAM", super::scene::SHAKEDOWN).replace("FOLDER", &scene.path().display().to_string());
+    std::fs::write(scene.path().join("bench.yaml"), outer).map_err(|error| error.to_string())?;
     for interval in ["off", "1s"] {
         let folder = scene.path().join(interval);
         std::fs::create_dir(&folder).map_err(|error| error.to_string())?;

@@ -63,11 +63,12 @@ impl Gate {
             let waits = idle && last.io_pressure_since(earlier).is_some_and(|share| share > MOST_IO_PRESSURE);
             Some((share, waits))
         };
-        match (long.map(pair), fresh.map(pair)) {
-            (Some(None), _) | (None, Some(None)) => Quiet::Unknown,
-            (Some(Some((share, false))), _) if share <= limit => Quiet::Yes(share),
+        // What was before may not be known, as when an engine ended with the run's group; only now somebody must be able to tell.
+        match (long.and_then(pair), fresh.map(pair)) {
+            (Some((share, false)), _) if share <= limit => Quiet::Yes(share),
             (_, Some(Some((share, false)))) if share <= limit / 3.0 => Quiet::Yes(share),
-            (_, Some(Some((share, _)))) | (Some(Some((share, _))), _) => Quiet::No(share),
+            (_, Some(Some((share, _)))) | (Some((share, _)), _) => Quiet::No(share),
+            (None, Some(None)) => Quiet::Unknown,
             (None, None) => Quiet::No(0.0),
         }
     }
@@ -104,5 +105,25 @@ pub(super) async fn pass(shared: &Shared<'_>) -> Option<Reading> {
             () = tokio::time::sleep(SHORT) => {}
             () = shared.cancel.cancelled() => return None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_told_of_earlier_is_looked_for_now() {
+        // Looks at nothing, which tell nothing.
+        let (mut gate, begin) = (Gate::default(), Instant::now());
+        assert_eq!(gate.judge(begin, begin, 0.03), Quiet::Unknown, "nobody looked");
+        gate.note(begin, Look::default());
+        let idle_since = begin + LONG;
+        gate.note(idle_since, Look::default());
+        assert_eq!(gate.judge(idle_since, idle_since, 0.03), Quiet::No(0.0), "the pair before is not known: wait for another");
+        gate.note(idle_since + SHORT, Look::default());
+        assert_eq!(gate.judge(idle_since + SHORT, idle_since, 0.03), Quiet::Unknown);
+        gate.note(idle_since + OLD + LONG, Look::default());
+        assert_eq!(gate.looks.len(), 1, "what is old says nothing");
     }
 }

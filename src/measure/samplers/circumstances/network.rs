@@ -1,7 +1,7 @@
 //! What became of connections and packets; only where load goes to a service.
 
 use super::span::Span;
-use super::{read, read_largest};
+use super::{largest, read, read_largest};
 use crate::measure::samplers::counters::{NamespaceMoment, Network};
 use crate::model::hygiene::Reading;
 
@@ -53,7 +53,8 @@ fn retransmits(begun: &Network, ended: &Network) -> Option<Reading> {
     };
     let all: Option<Vec<(u64, u64, String)>> = ends(begun, ended).map(segments).collect();
     let Some(all) = all.filter(|_| ended.knows_services) else { return Some(Reading::unobservable(CHECK)) };
-    let enough: Vec<_> = all.into_iter().filter(|(sent, ..)| *sent >= LEAST_SEGMENTS).collect();
-    let shares = enough.iter().map(|(sent, again, whose)| (*again as f64 / *sent as f64, whose.clone()));
-    (!enough.is_empty()).then(|| read_largest(CHECK, shares))
+    let enough = all.into_iter().filter(|(sent, ..)| *sent >= LEAST_SEGMENTS);
+    let (share, whose) = largest(enough.map(|(sent, again, whose)| (again as f64 / sent as f64, whose)))?;
+    let reading = Reading::of(CHECK, share);
+    Some(if share > 0.0 { reading.about(whose) } else { reading })
 }

@@ -14,7 +14,7 @@ pub(super) fn readings(span: &Span<'_>) -> Vec<Reading> {
         let check = if span.scope.has_service() { "generator" } else { "workload-threads" };
         // The busiest is not known where one of them is not.
         let shares: Option<Vec<_>> = workloads.iter().map(|unit| Some((used(span, unit)?, name(unit)))).collect();
-        found.push(about_unit(span, check, largest(shares.into_iter().flatten())));
+        found.push(about_unit(workloads.len(), check, largest(shares.into_iter().flatten())));
     }
     found
 }
@@ -32,8 +32,9 @@ fn quotas(span: &Span<'_>) -> Vec<Reading> {
         let used = limited.iter().filter_map(|unit| Some((unit.cpu_seconds()? / (unit.scope.quota? * span.seconds), name(unit))));
         largest(used).filter(|_| throttled.is_some())
     });
-    let mut found = vec![about_unit(span, "throttled-periods", throttled)];
-    found.extend(unused.map(|used| about_unit(span, "cpu-limit-unused", used)));
+    let units = span.scope.units.len();
+    let mut found = vec![about_unit(units, "throttled-periods", throttled)];
+    found.extend(unused.map(|used| about_unit(units, "cpu-limit-unused", used)));
     found
 }
 
@@ -41,10 +42,10 @@ fn name(unit: &UnitSpan<'_>) -> String {
     unit.scope.name.clone()
 }
 
-/// A reading of one unit, which is named where there are others.
-fn about_unit(span: &Span<'_>, check: &str, found: Option<(f64, String)>) -> Reading {
+/// A reading of one of so many units, which is named where there are others.
+fn about_unit(of: usize, check: &str, found: Option<(f64, String)>) -> Reading {
     match found {
-        Some((value, name)) if span.scope.units.len() > 1 => Reading::of(check, value).about(name),
+        Some((value, name)) if of > 1 => Reading::of(check, value).about(name),
         Some((value, _)) => Reading::of(check, value),
         None => Reading::unobservable(check),
     }

@@ -126,8 +126,8 @@ pub(in crate::measure::samplers) fn real_disks(folder: &Path) -> Vec<Number> {
     let number = |entry: std::fs::DirEntry| {
         let (path, name) = (entry.path(), entry.file_name());
         let is_unreal = UNREAL.iter().any(|prefix| name.to_string_lossy().starts_with(prefix));
-        let lies_on_others = std::fs::read_dir(path.join("slaves")).is_ok_and(|mut slaves| slaves.next().is_some());
-        if is_unreal || lies_on_others { None } else { Number::parse(&std::fs::read_to_string(path.join("dev")).ok()?) }
+        let lies_on_others = || std::fs::read_dir(path.join("slaves")).is_ok_and(|mut slaves| slaves.next().is_some());
+        if is_unreal || lies_on_others() { None } else { Number::parse(&std::fs::read_to_string(path.join("dev")).ok()?) }
     };
     entries.filter_map(number).collect()
 }
