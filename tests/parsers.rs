@@ -2,6 +2,7 @@
 
 mod ab;
 mod autocannon;
+mod baseline;
 mod damage;
 mod dd;
 mod declared;
