@@ -91,6 +91,7 @@ pub fn trials(variants: usize) -> Timeline {
     all.push(Layer { label: "host".to_owned(), paint: Paint::Host });
     Timeline {
         heading: heading("The userland proxy costs more CPU than the server it stands before"),
+        axis: "seconds since the trial began".to_owned(),
         panels: ["CPUs used", "throttled by a CPU quota, seconds per second", "all tasks waited for a disk, share of the time"]
             .map(str::to_owned)
             .to_vec(),

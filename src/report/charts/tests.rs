@@ -185,6 +185,7 @@ fn timeline(scenes: usize, layers: usize, values: &[f64]) -> Timeline {
     };
     Timeline {
         heading: Heading { title: "Title".to_owned(), subtitle: "n".to_owned() },
+        axis: "seconds since the trial began".to_owned(),
         panels: ["CPUs used", "throttled", "a title that is too long for a panel of half a sheet, however it is set"]
             .map(str::to_owned)
             .to_vec(),

@@ -35,6 +35,8 @@ pub struct Timeline {
     pub heading: Heading,
     /// The titles of the panels, the same in every scene; each says what is measured and its unit.
     pub panels: Vec<String>,
+    /// What the seconds below the panels count from.
+    pub axis: String,
     /// What lines can be about, at most twelve.
     pub layers: Vec<Layer>,
     /// The variants, at most six.
@@ -56,7 +58,7 @@ pub struct Scene {
     pub panels: Vec<Vec<Line>>,
 }
 
-/// A phase, in seconds since the trial began.
+/// A phase, in seconds on the chart's axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PhaseSpan {
     /// Its name.
@@ -78,7 +80,7 @@ pub struct Line {
     pub steps: Vec<Step>,
 }
 
-/// A value that holds from one moment to another, in seconds since the trial began.
+/// A value that holds from one moment to another, in seconds on the chart's axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
     /// When it begins.
@@ -208,7 +210,7 @@ impl<'a> Plan<'a> {
             frame::draw_left_axis(canvas, *plot, scale, &frame::value_ticks(scale, &plain(), wanted(plot.height())))?;
             if panel + 1 == plots.len() {
                 let ticks = frame::value_ticks(&self.along, &plain(), (plot.width() / 95.0) as usize);
-                frame::draw_bottom_axis(canvas, *plot, &self.along, &ticks, "seconds since the trial began")?;
+                frame::draw_bottom_axis(canvas, *plot, &self.along, &ticks, &self.chart.axis)?;
             }
             let lines = scene.panels.get(panel).map_or(&[][..], Vec::as_slice);
             self.draw_lines(canvas, lines, *plot, scale)?;

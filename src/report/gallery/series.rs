@@ -10,6 +10,8 @@ use crate::report::charts::{Heading, Layer, Line, Paint, PhaseSpan, Scene, Step,
 const MOST_SCENES: usize = 6;
 /// Lines that can be told apart.
 const MOST_LINES: usize = 12;
+/// So many seconds before a window are shown, or as many as the longest window has: a trial may have waited long for a quiet host.
+const LEAD: f64 = 10.0;
 /// The panels, from top to bottom.
 const PANELS: [&str; 3] = ["CPUs used", "throttled by a CPU quota, seconds per second", "all tasks waited for a disk, share of the time"];
 /// The subject of what is the host's as a whole.
@@ -36,6 +38,10 @@ impl Gallery<'_> {
         chosen.sort_by_key(|(variant, _)| (*variant != self.results.baseline, *variant));
         let all = chosen.len();
         chosen.truncate(MOST_SCENES);
+        let lead = chosen.iter().map(|(_, series)| window(series)).map(|(from, to)| to - from).fold(LEAD, f64::max);
+        let is_cut = chosen.iter().any(|(_, series)| window(series).0 > lead);
+        let cut: Vec<(usize, Series)> = chosen.into_iter().map(|(variant, series)| (variant, near(series, lead))).collect();
+        let chosen: Vec<(usize, &Series)> = cut.iter().map(|(variant, series)| (*variant, series)).collect();
         let cast = Cast::of(self.results);
         let drawn: Vec<[Vec<Drawn>; 3]> = chosen
             .iter()
@@ -58,6 +64,11 @@ impl Gallery<'_> {
         Some(Timeline {
             heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.observed.source.clone() },
             panels: shown.iter().map(|panel| PANELS[*panel].to_owned()).collect(),
+            axis: if is_cut {
+                format!("seconds, from {lead:.0} s before the window on")
+            } else {
+                "seconds since the trial began".to_owned()
+            },
             scenes: chosen.iter().zip(&drawn).map(scene).collect(),
             layers,
             remark: remark(chosen.len(), all, left_out),
@@ -92,6 +103,22 @@ fn layers(drawn: &[[Vec<Drawn>; 3]]) -> (Vec<Layer>, usize) {
 fn lines(drawn: &[Drawn], layers: &[Layer]) -> Vec<Line> {
     let line = |(layer, steps): &Drawn| Some(Line { layer: layers.iter().position(|known| known == layer)?, steps: steps.clone() });
     drawn.iter().filter_map(line).collect()
+}
+
+/// When the window opened and closed; all of the time where there is none.
+fn window(series: &Series) -> (f64, f64) {
+    let of_window = || series.samples.iter().filter(|sample| sample.phase == PHASES[2]);
+    let all = || (series.samples.first().map_or(0.0, |sample| sample.time), series.samples.last().map_or(0.0, |sample| sample.time));
+    of_window().next().zip(of_window().last()).map_or_else(all, |(first, last)| (first.time, last.time))
+}
+
+/// The samples from so many seconds before the window on, counted from there; of a shorter start all of them.
+fn near(series: &Series, lead: f64) -> Series {
+    let begin = (window(series).0 - lead).max(0.0);
+    // The last sample before it stays: what grew since then belongs to the time after it.
+    let first = series.samples.iter().rposition(|sample| sample.time <= begin).unwrap_or(0);
+    let moved = |sample: &Sample| Sample { time: (sample.time - begin).max(0.0), ..sample.clone() };
+    Series { columns: series.columns.clone(), samples: series.samples[first..].iter().map(moved).collect() }
 }
 
 /// The phases, each from its first sample to that of the next.
@@ -269,6 +296,18 @@ mod tests {
         assert_eq!(told(&running, "foreign"), [(0.0, 0.25), (2.0, 0.0), (4.0, 0.0)]);
         let own = private.iter().find(|(layer, _)| layer.label == "chronyd").map(|(layer, _)| layer.paint);
         assert_eq!(own, Some(Paint::Service(0)), "a program of the manifest has a colour that no service has");
+    }
+
+    /// Samples at 0, 2, ... 10 s, of which the window has those from 6 to 8 s.
+    #[test]
+    fn what_came_long_before_the_window_is_left_out() {
+        let series = series(&[("web", "cpu", &[Some(0.0); 6])]);
+        assert_eq!(window(&series), (6.0, 8.0));
+        assert_eq!(near(&series, 10.0), series);
+        let times = |lead: f64| near(&series, lead).samples.iter().map(|sample| sample.time).collect::<Vec<f64>>();
+        assert_eq!(times(2.0), [0.0, 2.0, 4.0, 6.0]);
+        assert_eq!(times(3.0), [0.0, 1.0, 3.0, 5.0, 7.0], "the sample before the cut stands at its place");
+        assert_eq!(near(&Series::default(), 1.0), Series::default());
     }
 
     #[test]
