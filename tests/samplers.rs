@@ -13,7 +13,7 @@ use shakedown::record::{RunFolder, keep_series};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A group of ours; removed with everything in it.
+/// A group of ours; removed with everything in it. It is none of a run, for what dead runs left is swept by any other test.
 struct Group {
     control: Control,
     path: String,
@@ -28,7 +28,7 @@ impl Group {
             skip("no control groups may be made");
             return None;
         }
-        let group = Self { control: Control::new(layout), path: format!("shakedown/test-{}-{name}/unit", std::process::id()) };
+        let group = Self { control: Control::new(layout), path: format!("samplers-{}-{name}/unit", std::process::id()) };
         group.control.create(&group.path, &LimitsSpec::default()).expect("a group");
         Some(group)
     }
