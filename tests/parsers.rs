@@ -2,12 +2,17 @@
 
 mod ab;
 mod autocannon;
+mod baseline;
 mod damage;
 mod dd;
 mod declared;
+mod docker_stats;
 mod fio;
 mod hey;
+mod hping3;
 mod httperf;
+mod hyperfine;
+mod iperf3;
 mod isucon13;
 mod isucon14;
 mod isucon4;
@@ -18,6 +23,7 @@ mod memcslap;
 mod mysqlslap;
 mod oha;
 mod pgbench;
+mod ping;
 mod private_isu;
 mod redis_benchmark;
 mod registry;
@@ -25,6 +31,7 @@ mod siege;
 mod stress_ng;
 mod sysbench;
 mod time;
+mod top;
 mod wrk;
 
 use shakedown::measure::parsers::{ToolOutput, find};

@@ -13,7 +13,7 @@ use shakedown::record::{RunFolder, keep_series};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A group of ours; removed with everything in it. It is none of a run, for what dead runs left is swept by any other test.
+/// A group of ours; removed with everything in it.
 struct Group {
     control: Control,
     path: String,
@@ -28,7 +28,10 @@ impl Group {
             skip("no control groups may be made");
             return None;
         }
-        let group = Self { control: Control::new(layout), path: format!("samplers-{}-{name}/unit", std::process::id()) };
+        // Other tests sweep what belongs to no run that is alive.
+        let run = format!("test-{}-{name}", std::process::id());
+        crate::alive::hold(&run);
+        let group = Self { control: Control::new(layout), path: format!("shakedown/{run}/unit") };
         group.control.create(&group.path, &LimitsSpec::default()).expect("a group");
         Some(group)
     }
@@ -80,7 +83,7 @@ impl Burner {
     fn burn(&self, seconds: f64) {
         let (clock, begun) = (Instant::now(), self.cpu());
         while self.cpu().seconds_since(begun).expect("the same process") < seconds {
-            assert!(clock.elapsed() < Duration::from_secs(60), "it gets no CPU");
+            assert!(clock.elapsed() < Duration::from_secs(60), "it gets no CPU, or has ended");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

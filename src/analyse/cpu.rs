@@ -149,6 +149,7 @@ impl Trials<'_> {
             CpuPart::Workload(_) | CpuPart::Service(_) => None,
             CpuPart::Proxy => value(row, "docker_proxy_cpu_seconds"),
             CpuPart::Engine => self.engine(row),
+            CpuPart::Named => value(row, "named_cpu_seconds"),
             CpuPart::Softirq => self.uncharged(row, units),
             CpuPart::Foreign => value(row, "foreign_cpu_seconds"),
             CpuPart::Observer => value(row, "observer_cpu_seconds"),
@@ -167,7 +168,8 @@ impl Trials<'_> {
     fn uncharged(&self, row: &TrialRow, units: &[(CpuPart, String)]) -> Option<f64> {
         let interrupts = value(row, "softirq_cpu_seconds")?;
         let of_units: f64 = units.iter().map(|(_, metric)| value(row, metric)).sum::<Option<f64>>()?;
-        let others = value(row, "foreign_cpu_seconds")? + value(row, "observer_cpu_seconds")?;
+        let named = value(row, "named_cpu_seconds").unwrap_or(0.0);
+        let others = value(row, "foreign_cpu_seconds")? + value(row, "observer_cpu_seconds")? + named;
         let of_engine = self.engine(row).unwrap_or(0.0) + value(row, "docker_proxy_cpu_seconds").unwrap_or(0.0);
         let rest = value(row, "host_cpu_seconds")? - of_units - others - of_engine;
         Some(rest.clamp(0.0, interrupts.max(0.0)))

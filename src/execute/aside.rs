@@ -32,7 +32,7 @@ impl Aside<'_> {
                 () = cancel.cancelled() => return Ok(()),
             }
             let exit = limited(*phase, limits.collect, engine.exit(&created)).await?;
-            let Some(mut failure) = readings::judge(&self.name.unit, &exit) else { return Ok(()) };
+            let Some(mut failure) = readings::judge(&self.name.unit, &[], &exit) else { return Ok(()) };
             failure.phase = *phase;
             let output = limited(*phase, limits.collect, engine.output(&created)).await?;
             if let Some(words) = readings::last_words(&output) {

@@ -39,7 +39,7 @@ pub(super) async fn collect(
                     measured.taint(CLOCK_STEP, format!("`{}`: {told}", unit.workload.name));
                 }
                 measured.attested.extend(image_attested(unit, &exit));
-                let mut failure = readings::judge(&unit.workload.name, &exit);
+                let mut failure = readings::judge(&unit.workload.name, &unit.workload.parse, &exit);
                 let mut reading = readings::read(unit.workload, &exit, &output);
                 if let Some(failure) = &mut failure
                     && let Some(words) = readings::last_words(&output)

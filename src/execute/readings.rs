@@ -18,15 +18,15 @@ pub(super) struct Reading {
     pub(super) failure: Option<Failure>,
 }
 
-/// Why an exit is a failure; none when it is not.
-pub(super) fn judge(name: &str, exit: &Exit) -> Option<Failure> {
+/// Why an exit is a failure; none when it is not, which some tools also tell by a code of their own.
+pub(super) fn judge(name: &str, parse: &[ParseSpec], exit: &Exit) -> Option<Failure> {
     let failed = |kind, reason: String| Some(Failure { phase: Phase::Measure, kind, reason: format!("{}{reason}", of(name)) });
     let code = exit.code;
     let signal = exit.signal.map(i64::from).or_else(|| Some(code - 128).filter(|signal| DEADLY.contains(signal)));
     match signal {
         _ if exit.oom => failed(FailureKind::OutOfMemory, "killed by the kernel for memory".to_owned()),
         Some(signal) => failed(FailureKind::Signal, format!("ended by signal {signal} (exit code {code})")),
-        None if code == 0 => None,
+        None if code == 0 || parse.iter().any(|spec| parsers::is_answer(spec, code)) => None,
         None => failed(FailureKind::ExitCode, format!("exit code {code}")),
     }
 }
@@ -135,6 +135,7 @@ mod tests {
         use FailureKind::{ExitCode, Signal};
         let table = [
             (0, None, None),
+            (99, None, None),
             (1, None, Some(ExitCode)),
             (150, None, Some(ExitCode)),
             (150, Some(22), Some(Signal)),
@@ -142,7 +143,11 @@ mod tests {
             (255, None, Some(ExitCode)),
         ];
         for (code, signal, kind) in table {
-            assert_eq!(judge("workload", &exit(code, signal)).map(|failure| failure.kind), kind, "{code} {signal:?}");
+            assert_eq!(
+                judge("workload", &[ParseSpec::Tool("k6".into())], &exit(code, signal)).map(|failure| failure.kind),
+                kind,
+                "{code} {signal:?}"
+            );
         }
     }
 

@@ -51,6 +51,8 @@ pub enum CpuPart {
     Proxy,
     /// The engine without docker-proxy.
     Engine,
+    /// The programs that the experiment names.
+    Named,
     /// Interrupts, as far as no task is charged for them.
     Softirq,
     /// Tasks that belong neither to the trial, nor to its engine, nor to shakedown.
@@ -61,7 +63,7 @@ pub enum CpuPart {
 
 impl CpuPart {
     /// The parts that every trial may have, in their order below its units.
-    pub const COMMON: [Self; 5] = [Self::Proxy, Self::Engine, Self::Softirq, Self::Foreign, Self::Observer];
+    pub const COMMON: [Self; 6] = [Self::Proxy, Self::Engine, Self::Named, Self::Softirq, Self::Foreign, Self::Observer];
 
     /// What reports call it.
     #[must_use]
@@ -70,6 +72,7 @@ impl CpuPart {
             Self::Workload(name) | Self::Service(name) => name,
             Self::Proxy => "docker-proxy",
             Self::Engine => "engine",
+            Self::Named => "named programs",
             Self::Softirq => "softirq",
             Self::Foreign => "foreign",
             Self::Observer => "shakedown",

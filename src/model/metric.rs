@@ -136,6 +136,12 @@ pub const TRIAL_METRICS: &[MetricInfo] = &[
         about: "CPU time, from the start's answer to the last exit, of tasks that are neither of the trial, nor of its engine, nor of shakedown (the check `foreign-cpu`); absent where the units have no group of ours",
     },
     MetricInfo {
+        name: "named_cpu_seconds",
+        unit: "s",
+        better: None,
+        about: "CPU time, from the start's answer to the last exit, of the programs that `observe.processes` names, as far as they are neither the engine's nor ended meanwhile; absent where none is named",
+    },
+    MetricInfo {
         name: "observer_cpu_seconds",
         unit: "s",
         better: None,

@@ -40,7 +40,8 @@ pub fn dictionary(spec: &TrialSpec, catalog: &Catalog) -> Vec<MetricDecl> {
             found.push(MetricDecl { name: format!("{}.{}", service.name, info.name), ..metric });
         }
     }
-    found.extend(TRIAL_METRICS.iter().filter(|_| spec.needs_engine()).map(known));
+    let is_of_engine = |info: &MetricInfo| ["docker_proxy_cpu_seconds", "engine_cpu_seconds"].contains(&info.name);
+    found.extend(TRIAL_METRICS.iter().filter(|info| spec.needs_engine() || !is_of_engine(info)).map(known));
     let mut seen = BTreeSet::new();
     found.retain(|metric| seen.insert(metric.name.clone()));
     found

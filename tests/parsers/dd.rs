@@ -19,6 +19,10 @@ const CASES: &[Case] = &[
         "dd_de_DE.txt",
         &[("bytes_per_second", 104_857_600.0 / 1.3902), ("duration", 1.3902), ("bytes", 104_857_600.0), ("records", 100.0)],
     ),
+    fine(
+        "dd_ja_JP.txt",
+        &[("bytes_per_second", 104_857_600.0 / 0.850259), ("duration", 0.850259), ("bytes", 104_857_600.0), ("records", 100.0)],
+    ),
     Case {
         exit: 1,
         ok: false,

@@ -8,6 +8,7 @@ const fn fine(file: &'static str, metrics: &'static [(&'static str, f64)]) -> Ca
 }
 
 const CASES: &[Case] = &[
+    Case { ok: false, problems: &["fio wrote its report as text: add `--output-format=json`"], ..fine("fio_de_DE.txt", &[]) },
     Case {
         exit: 124,
         ok: false,

@@ -30,6 +30,7 @@ const CASES: &[Case] = &[
     },
     fine("gnu_over_minute.txt", &[("real", 61.01), ("user", 0.0), ("sys", 0.0), ("max_resident", 1_822_720.0)]),
     fine("gnu_time_de_DE.txt", &[("real", 0.12), ("user", 0.0), ("sys", 0.0), ("max_resident", 4_341_760.0)]),
+    fine("gnu_time_ja_JP.txt", &[("real", 0.21), ("user", 0.0), ("sys", 0.0), ("max_resident", 2_502_656.0)]),
     fine("gnu_usr_bin_time_default.txt", &[("real", 0.13), ("user", 0.0), ("sys", 0.0), ("max_resident", 1_695_744.0)]),
     fine("gnu_usr_bin_time_p.txt", &[("real", 0.13), ("user", 0.0), ("sys", 0.0)]),
     fine("gnu_usr_bin_time_v.txt", &[("real", 0.12), ("user", 0.0), ("sys", 0.0), ("max_resident", 1_683_456.0)]),

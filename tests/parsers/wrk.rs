@@ -415,6 +415,28 @@ const CASES: &[Case] = &[
         problems: &["`number of connections must be >= threads`", NO_REPORT, "exit code 1"],
         ..fine("usage_error.txt", &[])
     },
+    fine(
+        "wrk_ja_JP.txt",
+        &[
+            ("requests_per_second", 3668.36),
+            ("requests", 3693.0),
+            ("errors", 0.0),
+            ("errors_connect", 0.0),
+            ("errors_read", 0.0),
+            ("errors_write", 0.0),
+            ("errors_timeout", 0.0),
+            ("non_2xx_3xx", 0.0),
+            ("duration", 1.01),
+            ("latency_avg", 0.00169),
+            ("latency_stdev", 0.00278),
+            ("latency_max", 0.02096),
+            ("thread_requests_per_second_avg", 3690.0),
+            ("thread_requests_per_second_stdev", 439.85),
+            ("thread_requests_per_second_max", 4150.0),
+            ("bytes", 0.87 * KIB * KIB),
+            ("bytes_per_second", 0.86 * KIB * KIB),
+        ],
+    ),
 ];
 
 #[test]

@@ -66,7 +66,7 @@ pub(super) async fn early_end(service: &str, engine: &dyn Engine, created: &Crea
         true => "was killed by the kernel for memory".to_owned(),
         false => format!("ended with exit code {}", exit.code),
     };
-    let kind = readings::judge(service, &exit).map_or(FailureKind::ExitCode, |failure| failure.kind);
+    let kind = readings::judge(service, &[], &exit).map_or(FailureKind::ExitCode, |failure| failure.kind);
     let words = last_words(engine, created).await.map(|words| format!(": {words}")).unwrap_or_default();
     Failure { phase: Phase::Services, kind, reason: format!("`{service}` {how}{words}") }
 }

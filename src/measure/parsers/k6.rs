@@ -5,9 +5,10 @@
 //! one list of metrics, since 1.0 sections (`TOTAL RESULTS`), of which those of groups and scenarios repeat a part and are not read.
 //! The text is rounded, so JSON counts when it is there.
 //!
-//! ok: at least one iteration, no failed request, no failed check, no crossed threshold, no line of the level `error`, and numbers
-//! that agree with each other. k6 ends with exit code 0 when every request and every check failed. With exit code 99 a threshold was
-//! crossed: the numbers are complete and told, and so is the threshold. In `--summary-export` a threshold that is `true` was crossed.
+//! ok: at least one iteration, no failed request, no failed check, no line of the level `error`, and numbers that agree with each
+//! other. k6 ends with exit code 0 when every request and every check failed. With exit code 99 a threshold was crossed, which is an
+//! answer and no failure: the numbers are complete and count, and the threshold is told. In `--summary-export` a threshold that is
+//! `true` was crossed.
 //! Several summaries in one output: the last counts.
 
 mod json;
@@ -61,6 +62,7 @@ const METRICS: &[MetricInfo] = &[
     info("dropped_iterations", "1", LOWER, "iterations that did not start in time: no VU was free; absent when there were none"),
     info("checks", "1", None, "`check()` results; absent when the script has none"),
     info("checks_failed", "1", LOWER, "`check()` results that were false"),
+    info("thresholds_crossed", "1", LOWER, "thresholds that were crossed; absent when none was, or when the summary does not say which"),
 ];
 
 impl Parser for K6 {
@@ -79,7 +81,7 @@ impl Parser for K6 {
             Some(Ok(summary)) => {
                 tell(&summary, &mut reading);
                 if output.exit_code == Some(THRESHOLD_CROSSED) && !crossed {
-                    reading.fail("a threshold was crossed, and the numbers are complete; this summary does not say which one");
+                    reading.beware("a threshold was crossed; this summary does not say which one");
                 }
                 if is_text {
                     reading.beware("read from the text summary, which is rounded: print the file of `--summary-export` too");
@@ -88,15 +90,20 @@ impl Parser for K6 {
             Some(Err(reason)) => reading.fail(reason),
             None => reading.fail("no summary of k6 in the output, neither JSON nor text"),
         }
-        log.tell(&mut reading, crossed);
-        reading.finish(output)
+        let is_answer = output.exit_code.is_some_and(|code| self.is_answer(code));
+        log.tell(&mut reading, crossed || is_answer);
+        reading.finish(&ToolOutput { exit_code: output.exit_code.filter(|_| !is_answer), ..*output })
+    }
+
+    fn is_answer(&self, exit_code: i64) -> bool {
+        exit_code == THRESHOLD_CROSSED
     }
 }
 
 fn tell(summary: &Summary, reading: &mut Reading) {
     metrics(summary, reading);
     for threshold in &summary.crossed {
-        reading.fail(format!("a threshold was crossed, and the numbers are complete: {}", quoted(threshold)));
+        reading.beware(format!("a threshold was crossed: {}", quoted(threshold)));
     }
     if summary.iterations.is_none_or(|count| count == 0.0) {
         reading.fail("the summary has no iterations: none was run to its end, or it is cut off");
@@ -148,4 +155,5 @@ fn metrics(summary: &Summary, reading: &mut Reading) {
     reading.metric_if("dropped_iterations", summary.dropped, Unit::ONE);
     reading.metric_if("checks", summary.checks_failed().map(|(_, of)| of), Unit::ONE);
     reading.metric_if("checks_failed", summary.checks_failed().map(|(failed, _)| failed), Unit::ONE);
+    reading.metric_if("thresholds_crossed", Some(summary.crossed.len() as f64).filter(|crossed| *crossed > 0.0), Unit::ONE);
 }

@@ -13,10 +13,14 @@ mod constants;
 mod csv_table;
 mod dd;
 mod declared;
+mod docker_stats;
 mod few_samples;
 mod fio;
 mod hey;
+mod hping3;
 mod httperf;
+mod hyperfine;
+mod iperf3;
 mod isucon13;
 mod isucon14;
 mod isucon4;
@@ -31,15 +35,18 @@ mod mysqlslap;
 mod number;
 mod oha;
 mod pgbench;
+mod ping;
 mod plain_text;
 mod private_isu;
 mod reading;
 mod redis_benchmark;
 mod repeated_keys;
+mod round_trips;
 mod siege;
 mod stress_ng;
 mod sysbench;
 mod time;
+mod top;
 mod wrk;
 
 pub use declared::pattern;
@@ -67,6 +74,11 @@ pub trait Parser: Sync {
 
     /// Reads an output; finds its lines in either stream and never panics.
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed;
+
+    /// Whether the tool answers with this exit code other than 0, instead of failing: its numbers are complete.
+    fn is_answer(&self, _exit_code: i64) -> bool {
+        false
+    }
 }
 
 /// Every parser, by name.
@@ -74,9 +86,13 @@ pub static PARSERS: &[&dyn Parser] = &[
     &ab::Ab,
     &autocannon::Autocannon,
     &dd::Dd,
+    &docker_stats::DockerStats,
     &fio::Fio,
     &hey::Hey,
+    &hping3::Hping3,
     &httperf::Httperf,
+    &hyperfine::Hyperfine,
+    &iperf3::Iperf3,
     &isucon13::Isucon13,
     &isucon14::Isucon14,
     &isucon4::Isucon4,
@@ -87,12 +103,14 @@ pub static PARSERS: &[&dyn Parser] = &[
     &mysqlslap::Mysqlslap,
     &oha::Oha,
     &pgbench::Pgbench,
+    &ping::Ping,
     &private_isu::PrivateIsu,
     &redis_benchmark::RedisBenchmark,
     &siege::Siege,
     &stress_ng::StressNg,
     &sysbench::Sysbench,
     &time::Time,
+    &top::Top,
     &wrk::Wrk,
 ];
 
@@ -114,6 +132,12 @@ pub fn run(spec: &ParseSpec, output: &ToolOutput<'_>) -> Parsed {
         ParseSpec::Json(extractions) => declared::json(extractions, output),
         ParseSpec::Csv(extractions) => declared::csv(extractions, output),
     }
+}
+
+/// Whether an exit code other than 0 is an answer of the tool that `spec` names.
+#[must_use]
+pub fn is_answer(spec: &ParseSpec, exit_code: i64) -> bool {
+    matches!(spec, ParseSpec::Tool(name) if find(name).is_some_and(|parser| parser.is_answer(exit_code)))
 }
 
 /// Says at plan time why `spec` can never yield anything.

@@ -61,12 +61,13 @@ pub(super) fn clock(hours: &str, minutes: &str, seconds: &str) -> Option<f64> {
     finite(&format!("{total}.{fraction}"))
 }
 
-/// Rust reads `inf`, `nan`, `5.` and `.5`; only the last is a number that a tool prints.
+/// Rust reads `inf`, `nan`, `5.`, `5.e1` and `.5`; only the last is a number that a tool prints.
 fn finite(text: &str) -> Option<f64> {
     let digits = text.trim_start_matches(['+', '-']);
     let plain = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.len() - digits.len() <= 1;
     let ended = text.ends_with(|c: char| c.is_ascii_digit());
-    if plain && ended { text.parse().ok().filter(|value: &f64| value.is_finite()) } else { None }
+    let decimals = text.split_once('.').is_none_or(|(_, decimals)| decimals.starts_with(|c: char| c.is_ascii_digit()));
+    if plain && ended && decimals { text.parse().ok().filter(|value: &f64| value.is_finite()) } else { None }
 }
 
 #[cfg(test)]
@@ -89,6 +90,7 @@ mod tests {
             ("1,2,3", None),
             (",5", None),
             ("5.", None),
+            ("5.e1", None),
             ("--5", None),
             ("1 000", None),
             ("12.5%", None),
@@ -131,6 +133,7 @@ mod tests {
         assert_eq!(shifted("0.95", -3), Some(0.00095));
         assert_eq!(shifted("9,87", -3), Some(0.00987));
         assert_eq!(shifted("1.2", 6), Some(1_200_000.0));
+        assert_eq!(shifted("1.", 6), None);
         assert_eq!(clock("", "1", "1.01"), Some(61.01));
         assert_eq!(clock("1", "1", "01"), Some(3661.0));
         assert_eq!(clock("", "0", "0,128"), Some(0.128));

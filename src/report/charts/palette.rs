@@ -53,6 +53,8 @@ pub enum Paint {
     Proxy,
     /// The engine.
     Engine,
+    /// Programs that are told apart: grey, hatched.
+    Named,
     /// Interrupts.
     Softirq,
     /// Tasks of others: grey.
@@ -79,6 +81,7 @@ pub(super) fn coat(paint: Paint) -> Coat {
         Paint::Service(place) => Coat { color: HUES[SERVICES[place % SERVICES.len()]], hatch: place / SERVICES.len() },
         Paint::Proxy => plain(HUES[1]),
         Paint::Engine => plain(HUES[4]),
+        Paint::Named => Coat { color: CONTROL, hatch: 1 },
         Paint::Softirq => plain(HUES[5]),
         Paint::Foreign => plain(CONTROL),
         Paint::Observer => plain(INK),
@@ -147,9 +150,22 @@ mod tests {
 
     #[test]
     fn text_on_every_colour_can_be_read_and_no_two_parts_look_alike() {
-        use Paint::{Engine, Foreign, Host, Observer, Proxy, Service, Softirq, Workload};
-        let parts =
-            [Workload(0), Workload(1), Service(0), Service(1), Service(2), Service(3), Proxy, Engine, Softirq, Foreign, Observer, Host];
+        use Paint::{Engine, Foreign, Host, Named, Observer, Proxy, Service, Softirq, Workload};
+        let parts = [
+            Workload(0),
+            Workload(1),
+            Service(0),
+            Service(1),
+            Service(2),
+            Service(3),
+            Proxy,
+            Engine,
+            Named,
+            Softirq,
+            Foreign,
+            Observer,
+            Host,
+        ];
         for (at, part) in parts.into_iter().enumerate() {
             let color = coat(part).color;
             let (ink, paper) = (contrast_on_paper(INK) / contrast_on_paper(color), contrast_on_paper(color));

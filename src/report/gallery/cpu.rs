@@ -37,6 +37,7 @@ impl Cast {
             CpuPart::Service(_) => Paint::Service(self.place(part)),
             CpuPart::Proxy => Paint::Proxy,
             CpuPart::Engine => Paint::Engine,
+            CpuPart::Named => Paint::Named,
             CpuPart::Softirq => Paint::Softirq,
             CpuPart::Foreign => Paint::Foreign,
             CpuPart::Observer => Paint::Observer,

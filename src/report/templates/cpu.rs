@@ -56,6 +56,7 @@ fn notes(work: Work, unit: &str, parts: &[CpuPart], splits: &[CpuSplit]) -> Vec<
         CpuPart::Workload(_) | CpuPart::Service(_) => None,
         CpuPart::Proxy => Some("*docker-proxy* is what carried published ports."),
         CpuPart::Engine => Some("*engine* is dockerd, containerd and its shims."),
+        CpuPart::Named => Some("*named programs* are those of `observe.processes`."),
         CpuPart::Softirq => Some("*softirq* is what interrupts took and no task was charged for."),
         CpuPart::Foreign => Some("*foreign* is every task that is neither the trial's nor the engine's nor shakedown's."),
         CpuPart::Observer => Some("*shakedown* is the program that measures."),

@@ -39,6 +39,7 @@ pub(super) fn observations(span: &Span<'_>) -> Vec<Observation> {
         ("host_cpu_seconds", busy),
         ("softirq_cpu_seconds", interrupts),
         ("foreign_cpu_seconds", span.by_others()),
+        ("named_cpu_seconds", Some(span.by_named()).filter(|_| !span.scope.processes.is_empty())),
         ("observer_cpu_seconds", span.by_us()),
     ];
     found.into_iter().filter_map(|(name, seconds)| Observation::finite(name, seconds?, Unit::SECOND)).collect()

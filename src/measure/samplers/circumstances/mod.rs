@@ -22,7 +22,7 @@ pub struct Circumstances {
     /// One per check that applies, in the order of [`crate::model::hygiene::CHECKS`]. Not here: `idle-gate`, `start-latency` and
     /// `late-samples`, which are not read from counters.
     pub readings: Vec<Reading>,
-    /// `host_cpu_seconds`, `softirq_cpu_seconds`, `foreign_cpu_seconds`, `observer_cpu_seconds`; what could not be read is absent.
+    /// `host_cpu_seconds`, `softirq_cpu_seconds`, `foreign_cpu_seconds`, `named_cpu_seconds`, `observer_cpu_seconds`; what could not be read is absent.
     pub observations: Vec<Observation>,
 }
 

@@ -78,7 +78,7 @@ impl<'m> Span<'m> {
     }
 
     /// CPU seconds of the processes that the experiment names. What one took that ended meanwhile is not known.
-    fn by_named(&self) -> f64 {
+    pub(super) fn by_named(&self) -> f64 {
         let seconds = |(begun, ended): (&Option<CpuTime>, &Option<CpuTime>)| (*ended)?.seconds_since((*begun)?);
         self.begun.processes.iter().zip(&self.ended.processes).filter_map(seconds).sum()
     }
