@@ -51,8 +51,8 @@ fn cost(table: &mut Table) -> Result<(), String> {
         return Ok(());
     }
     let groups = Control::new(layout.clone());
-    let run = format!("{}/bench-{}", control::TOP, std::process::id());
-    let paths: Vec<String> = (0..UNITS).map(|unit| format!("{run}/unit{unit}")).collect();
+    // Groups of no run: whoever starts one meanwhile sweeps what dead runs left.
+    let paths: Vec<String> = (0..UNITS).map(|unit| format!("shakedown-bench-{}/unit{unit}", std::process::id())).collect();
     let made = paths.iter().try_for_each(|path| groups.create(path, &LimitsSpec::default()));
     let unit = |path: &String| Subject::Unit { name: path.clone(), cgroup: path.clone(), leaf: Some(path.clone()) };
     let sampler = made.is_ok().then(|| {

@@ -32,9 +32,7 @@ pub(super) fn needed(limits: &LimitsSpec) -> Vec<Need> {
     if limits.cpuset.is_some() {
         needs.push(Need { controller: "cpuset", limit: Some("cpuset") });
     }
-    if limits.pids.is_some() {
-        needs.push(Need { controller: "pids", limit: Some("pids_limit") });
-    }
+    needs.push(Need { controller: "pids", limit: limits.pids.map(|_| "pids_limit") });
     needs
 }
 
@@ -117,9 +115,9 @@ mod tests {
     }
 
     #[test]
-    fn only_limits_ask_for_cpuset_and_pids() {
+    fn only_a_limit_asks_for_cpuset() {
         let names = |limits: &LimitsSpec| needed(limits).iter().map(|need| need.controller).collect::<Vec<_>>();
-        assert_eq!(names(&LimitsSpec::default()), ["cpu", "cpuacct", "memory", "blkio"]);
+        assert_eq!(names(&LimitsSpec::default()), ["cpu", "cpuacct", "memory", "blkio", "pids"]);
         let limits = LimitsSpec { cpuset: Some("0".into()), pids: Some(5), ..LimitsSpec::default() };
         assert_eq!(names(&limits), ["cpu", "cpuacct", "memory", "blkio", "cpuset", "pids"]);
     }
