@@ -6,6 +6,7 @@ use crate::program::{Place, said};
 use shakedown::engine::control;
 use shakedown::model::event::TrialRow;
 use shakedown::model::outcome::Outcome;
+use std::ops::Range;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -16,6 +17,10 @@ workload: {on: host, command: [/bin/sh, -c, 'exec sleep 1.1'], environment: {LEV
 design: {blocks: 3}
 observe: {idle_gate: off}
 ";
+
+/// The trials beside which the neighbour burns a CPU.
+const TOUCHED: Range<usize> = 3..5;
+const TRIES: usize = 3;
 
 /// Burns one CPU until it is dropped.
 struct Neighbour(Child);
@@ -46,6 +51,25 @@ fn until(place: &Place, run: &mut Child, rows: usize) {
     }
 }
 
+/// Runs the experiment with a neighbour beside two of its trials; the place, and whether nobody else was busy meanwhile.
+fn run_beside_a_neighbour() -> (Place, bool) {
+    let place = Place::with("neighbour", MANIFEST);
+    let mut run = place.command(&["run", "neighbour"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");
+    until(&place, &mut run, TOUCHED.start);
+    let neighbour = Neighbour::moves_in();
+    until(&place, &mut run, TOUCHED.end);
+    drop(neighbour);
+    let told = said(&run.wait_with_output().expect("ends"));
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    let shares: Vec<f64> = place.rows("neighbour").iter().map(|row| foreign(row).expect("observable")).collect();
+    // The neighbour came a moment after the trial began, and who else was there only adds to it.
+    let (touched, cpus) = (&shares[TOUCHED], std::thread::available_parallelism().expect("CPUs").get() as f64);
+    let least = touched.iter().copied().fold(f64::INFINITY, f64::min);
+    assert!(least > 0.7 / cpus, "{shares:?}");
+    let quiet = shares.iter().enumerate().all(|(at, share)| TOUCHED.contains(&at) || *share < least / 2.0);
+    (place, quiet)
+}
+
 #[test]
 #[ignore = "needs the host for itself: `make test` runs it last"]
 fn alone_a_neighbour_is_foreign_cpu_in_the_trials_that_it_touched() {
@@ -53,29 +77,14 @@ fn alone_a_neighbour_is_foreign_cpu_in_the_trials_that_it_touched() {
         crate::skipped::skip("no control groups of our own here: nobody can tell what is foreign");
         return;
     }
-    let place = Place::with("neighbour", MANIFEST);
-    let mut run = place.command(&["run", "neighbour"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("run");
-    until(&place, &mut run, 3);
-    let neighbour = Neighbour::moves_in();
-    until(&place, &mut run, 5);
-    drop(neighbour);
-    let told = said(&run.wait_with_output().expect("ends"));
-    assert_eq!(told.code, 0, "{}", told.stderr);
-    let rows = place.rows("neighbour");
-    let (touched, others): (Vec<_>, Vec<_>) = rows.iter().enumerate().partition(|(place, _)| (3..5).contains(place));
-    let share = |(_, row): &(usize, &TrialRow)| foreign(row).expect("observable");
-    let least = touched.iter().map(share).fold(f64::INFINITY, f64::min);
-    let cpus = std::thread::available_parallelism().expect("CPUs").get() as f64;
-    // The neighbour came a moment after the trial began, and who else was there only adds to it.
-    assert!(least > 0.7 / cpus, "{rows:?}");
-    assert!(others.iter().map(share).all(|share| share < least / 2.0), "{rows:?}");
+    // Somebody else's work on the host is seen, too: then once more.
+    let place = (0..TRIES).map(|_| run_beside_a_neighbour()).find(|(_, quiet)| *quiet);
+    let (place, _) = place.expect("in all tries foreign CPU was seen in trials that the neighbour did not touch");
+    let touched: Vec<String> = place.rows("neighbour")[TOUCHED].iter().map(|row| row.trial.clone()).collect();
     let table = std::fs::read_to_string(place.path("reports/neighbour/trials.csv")).expect("trials.csv");
-    let tainted: Vec<&str> = table.lines().filter(|line| line.contains("foreign-cpu")).collect();
+    let is_tainted = |id: &String| table.lines().any(|line| line.contains(&format!(",{id},")) && line.contains("foreign-cpu"));
     // One CPU of many is less than a tenth of all: then it is only told.
-    if cpus <= 6.0 {
-        let ids: Vec<&str> = touched.iter().map(|(_, row)| row.trial.as_str()).collect();
-        assert!(tainted.iter().zip(&ids).all(|(line, id)| line.contains(*id)) && tainted.len() >= ids.len(), "{table}");
-    }
+    assert!(touched.iter().all(is_tainted) || std::thread::available_parallelism().expect("CPUs").get() > 6, "{table}");
     let page = std::fs::read_to_string(place.path("reports/neighbour/README.md")).expect("README.md");
     assert!(page.contains("> - `foreign-cpu` up to "), "{page}");
 }

@@ -109,7 +109,7 @@ fn lines(drawn: &[Drawn], layers: &[Layer]) -> Vec<Line> {
 fn window(series: &Series) -> (f64, f64) {
     let of_window = || series.samples.iter().filter(|sample| sample.phase == PHASES[2]);
     let all = || (series.samples.first().map_or(0.0, |sample| sample.time), series.samples.last().map_or(0.0, |sample| sample.time));
-    of_window().next().zip(of_window().last()).map_or_else(all, |(first, last)| (first.time, last.time))
+    of_window().next().zip(of_window().next_back()).map_or_else(all, |(first, last)| (first.time, last.time))
 }
 
 /// The samples from so many seconds before the window on, counted from there; of a shorter start all of them.
