@@ -1,7 +1,7 @@
 //! Every performance bar beside its limit, and what peers take for the same work: `make bench`.
 //!
 //! Benches print, people read: a bar that is over fails nothing. What could not be measured at all is said and gives exit code 1.
-//! Everything happens in temporary folders, within about four minutes; only ReBench, when it can be installed, stays below `target/`.
+//! Everything happens in temporary folders, within about a quarter of an hour; only ReBench, when it can be installed, stays below `target/`.
 
 mod bars {
     pub mod child;

@@ -10,7 +10,7 @@ const BLOCKS: u32 = 100;
 const ROUNDS: usize = 3;
 
 pub fn measure(table: &mut Table) -> Result<(), String> {
-    let scene = Scene::new("title: Nothing, on the host\nworkload: {on: host, command: /bin/true}\n")?;
+    let scene = Scene::new("title: Nothing, on the host\nworkload: {on: host, command: /bin/true}\nobserve: {idle_gate: off}\n")?;
     scene.run(5)?;
     let (mut bare, mut all, mut each, mut whole) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     for _ in 0..ROUNDS {

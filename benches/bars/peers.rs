@@ -14,7 +14,7 @@ const PLANNED: u32 = 10_000;
 const PATIENCE: &str = "60";
 
 pub fn measure(table: &mut Table) -> Result<(), String> {
-    let scene = Scene::new("title: Nothing, on the host\nworkload: {on: host, command: /bin/true}\n")?;
+    let scene = Scene::new("title: Nothing, on the host\nworkload: {on: host, command: /bin/true}\nobserve: {idle_gate: off}\n")?;
     let ran = scene.run(RUNS / 2)?;
     tell(table, "shakedown: 200 trials of /bin/true, A/A control, journal and report", ran.usage);
     match available("hyperfine", &["--version"]) {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// The program under test, built with the bench.
-pub const SHAKEDOWN: &str = env!("CARGO_BIN_EXE_shakedown");
+const SHAKEDOWN: &str = env!("CARGO_BIN_EXE_shakedown");
 
 /// A folder with a manifest; it goes with all that was recorded.
 pub struct Scene {

@@ -1,7 +1,7 @@
 //! The idle gate: a trial begins when the host is quiet, or after a while that it was given for that.
 //!
-//! Where the last three seconds, a trial among them, were quiet, nothing is waited for. Else the run looks again while it does nothing
-//! itself: what an engine burns to make and remove containers is nobody's that the counters know.
+//! Where the windows of the last trials were quiet, or the last look was not long ago, nothing is waited for. Else the run looks again
+//! while it does nothing itself: what an engine burns to make and remove containers is nobody's that the counters know.
 
 use super::Shared;
 use crate::measure::samplers::Look;
@@ -12,8 +12,10 @@ use std::time::{Duration, Instant};
 /// The check that the gate makes.
 pub(super) const CHECK: &str = "idle-gate";
 
-/// The time that must have been quiet.
+/// The time that must have been quiet; for so long a look holds.
 const LONG: Duration = Duration::from_secs(3);
+/// Windows of at least this length together tell as much.
+const WINDOWS: Duration = Duration::from_secs(1);
 /// A look of this length is enough when it is clearly quiet: below a third of the threshold.
 const SHORT: Duration = Duration::from_millis(250);
 /// A look that is older than this says nothing of now.
@@ -25,6 +27,10 @@ const MOST_IO_PRESSURE: f64 = 0.01;
 #[derive(Debug, Default)]
 pub(super) struct Gate {
     looks: VecDeque<(Instant, Look)>,
+    /// When the last look passed a trial, and with which share.
+    passed: Option<(Instant, f64)>,
+    /// The windows of the last trials: when they ended, how long they were, and their share of foreign CPU.
+    windows: VecDeque<(Instant, Duration, f64)>,
     /// Whether the last trial began though the host was not quiet: the next one is not given that long again.
     gave_up: bool,
 }
@@ -47,6 +53,28 @@ impl Gate {
             self.looks.pop_front();
         }
         self.looks.push_back((now, look));
+    }
+
+    /// Notes what a trial's own readings say of its window, in which no engine works for us.
+    pub(super) fn saw(&mut self, now: Instant, length: Duration, readings: &[Reading]) {
+        let foreign = readings.iter().find(|reading| reading.check == "foreign-cpu").and_then(|reading| reading.value);
+        self.windows.extend(foreign.map(|share| (now, length, share)));
+    }
+
+    /// The share of foreign CPU that is known without a look: of the last windows, or of a look not long ago.
+    fn known(&mut self, now: Instant, limit: f64) -> Option<f64> {
+        let ago = |at: Instant| now.saturating_duration_since(at);
+        self.windows.retain(|(at, ..)| ago(*at) <= OLD);
+        let (mut length, mut foreign) = (Duration::ZERO, 0.0);
+        for (_, window, share) in self.windows.iter().rev() {
+            (length, foreign) = (length + *window, foreign + window.as_secs_f64() * share);
+            if length >= LONG {
+                break;
+            }
+        }
+        let of_windows = (length >= WINDOWS).then(|| foreign / length.as_secs_f64());
+        let of_look = self.passed.filter(|(at, _)| ago(*at) < LONG).map(|(_, share)| share);
+        of_windows.or(of_look).filter(|share| *share <= limit)
     }
 
     /// What the host was like until `now`, the last look: over three seconds at least, or for a moment since `idle_since`, when the
@@ -79,6 +107,9 @@ pub(super) async fn pass(shared: &Shared<'_>) -> Option<Reading> {
     let patience = shared.job.observe.idle_gate?;
     let limit = find(CHECK).and_then(|check| shared.job.hygiene.of(check).warn)?;
     let began = Instant::now();
+    if let Some(share) = shared.gate().known(began, limit) {
+        return Some(Reading::of(CHECK, share));
+    }
     let patience = if shared.gate().gave_up { patience.min(LONG) } else { patience };
     loop {
         let now = Instant::now();
@@ -91,7 +122,8 @@ pub(super) async fn pass(shared: &Shared<'_>) -> Option<Reading> {
         match quiet {
             Quiet::Unknown => return Some(Reading::unobservable(CHECK)),
             Quiet::Yes(share) => {
-                shared.gate().gave_up = false;
+                let mut gate = shared.gate();
+                (gate.gave_up, gate.passed) = (false, Some((now, share)));
                 return Some(Reading::of(CHECK, share));
             }
             // Not before the host was seen for as long as a quiet one is.
@@ -125,5 +157,40 @@ mod tests {
         assert_eq!(gate.judge(idle_since + SHORT, idle_since, 0.03), Quiet::Unknown);
         gate.note(idle_since + OLD + LONG, Look::default());
         assert_eq!(gate.looks.len(), 1, "what is old says nothing");
+    }
+
+    const LIMIT: f64 = 0.03;
+
+    fn saw(gate: &mut Gate, at: Instant, seconds: f64, share: f64) {
+        gate.saw(at, Duration::from_secs_f64(seconds), &[Reading::of("steal", 0.5), Reading::of("foreign-cpu", share)]);
+    }
+
+    #[test]
+    fn windows_tell_when_they_are_long_enough_and_not_old() {
+        let start = Instant::now();
+        let after = |seconds: u64| start + Duration::from_secs(seconds);
+        let mut gate = Gate::default();
+        assert_eq!(gate.known(start, LIMIT), None, "nothing is known");
+        saw(&mut gate, after(1), 0.6, 0.01);
+        assert_eq!(gate.known(after(1), LIMIT), None, "too little is known");
+        saw(&mut gate, after(2), 0.6, 0.02);
+        assert_eq!(gate.known(after(2), LIMIT).map(|share| (share * 1e6).round()), Some(15_000.0));
+        assert_eq!(gate.known(after(60), LIMIT), None, "that was long ago");
+        saw(&mut gate, after(61), 4.0, 0.5);
+        assert_eq!(gate.known(after(61), LIMIT), None, "it was not quiet");
+        saw(&mut gate, after(66), 4.0, 0.0);
+        assert_eq!(gate.known(after(66), LIMIT), Some(0.0), "the last three seconds count");
+        gate.saw(after(67), Duration::from_secs(9), &[Reading::unobservable("foreign-cpu")]);
+        assert_eq!(gate.known(after(67), LIMIT), Some(0.0), "what nobody saw says nothing");
+    }
+
+    #[test]
+    fn a_look_that_passed_holds_for_a_while() {
+        let start = Instant::now();
+        let mut gate = Gate { passed: Some((start, 0.005)), ..Gate::default() };
+        assert_eq!(gate.known(start + Duration::from_secs(2), LIMIT), Some(0.005));
+        assert_eq!(gate.known(start + Duration::from_secs(3), LIMIT), None);
+        saw(&mut gate, start, 2.0, 0.4);
+        assert_eq!(gate.known(start + Duration::from_secs(1), LIMIT), None, "a window since then was not quiet");
     }
 }

@@ -14,7 +14,7 @@ use crate::model::hygiene::Reading;
 use crate::model::metric::{Observation, Unit as Symbol};
 use crate::model::observe::Series;
 use crate::model::spec::{LimitsSpec, Place, TrialSpec, UnitSpec};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So long after the start a load generator has made its threads.
 pub(super) const GLANCE: Duration = Duration::from_millis(200);
@@ -142,7 +142,7 @@ fn is_worth_it(series: &Series) -> bool {
 pub(super) struct Marks<'s> {
     shared: &'s Shared<'s>,
     scope: Scope,
-    begun: Option<Moment>,
+    begun: Option<(Instant, Moment)>,
 }
 
 impl<'s> Marks<'s> {
@@ -156,12 +156,12 @@ impl<'s> Marks<'s> {
 
     /// Right after the start's answer.
     pub(super) fn begin(&mut self) {
-        self.begun = Some(self.shared.counters().mark(&self.scope));
+        self.begun = Some((Instant::now(), self.shared.counters().mark(&self.scope)));
     }
 
     /// A moment later.
     pub(super) fn glance(&mut self) {
-        if let Some(begun) = &mut self.begun {
+        if let Some((_, begun)) = &mut self.begun {
             self.shared.counters().glance(begun);
         }
     }
@@ -169,7 +169,7 @@ impl<'s> Marks<'s> {
     /// Right after the last exit; `units` tell how long their start took, and the window what it alone saw.
     pub(super) fn end(self, units: &[Unit<'_>], closed: &Closed, measured: &mut Measured) {
         let mut counters = self.shared.counters();
-        if let Some(begun) = &self.begun {
+        if let Some((opened, begun)) = &self.begun {
             let mut ended = counters.mark(&self.scope);
             for unit in &closed.units {
                 if let Some((periods, throttled)) = unit.quota {
@@ -177,6 +177,7 @@ impl<'s> Marks<'s> {
                 }
             }
             let circumstances = between(&self.scope, begun, &ended);
+            self.shared.gate().saw(Instant::now(), opened.elapsed(), &circumstances.readings);
             // A window too short for counters is too short for this one.
             if !circumstances.readings.is_empty() {
                 measured.readings.extend(start_latency(units));
