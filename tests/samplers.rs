@@ -237,6 +237,7 @@ fn samples_grow_and_what_is_not_there_is_absent() {
     ];
     let sampler = Sampler::start(layout, Duration::from_millis(20), subjects).expect("a thread");
     let burner = Burner::start(&group.entries());
+    burner.burn(0.1); // by then the first sample was taken
     sampler.phase("window");
     burner.burn(0.2);
     group.control.create(&later, &LimitsSpec::default()).expect("a group");
@@ -283,8 +284,11 @@ fn a_sampler_ends_when_it_is_told_and_not_at_the_next_sample() {
     let hour = Duration::from_secs(3600);
     let clock = Instant::now();
     drop(Sampler::start(&layout, hour, vec![Subject::Observer]).expect("a thread"));
+    let at_once = Sampler::start(&layout, hour, vec![Subject::Observer]).expect("a thread").finish();
     let sampler = Sampler::start(&layout, hour, vec![Subject::Observer]).expect("a thread");
+    std::thread::sleep(Duration::from_millis(500));
     let sampled = sampler.finish();
     assert!(clock.elapsed() < hour / 10, "nobody waits for an interval");
     assert_eq!((sampled.series.samples.len(), sampled.late), (2, None));
+    assert_eq!(at_once, Sampled::default(), "what is over at once is not worth opening files for");
 }

@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 /// What a sampler saw.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Sampled {
-    /// The samples; the first at the sampler's start, the last when it was finished.
+    /// The samples; the first 20 ms after the sampler's start, the last when it was finished. None when it was finished before.
     pub series: Series,
     /// Share of the samples that came later than half an interval (the check `late-samples`); none before the first one was due.
     pub late: Option<f64>,
@@ -56,7 +56,8 @@ impl Sampler {
         let (orders, received) = channel();
         let layout = layout.clone();
         let begin = Instant::now();
-        let work = move || Work::new(layout, subjects).run(begin, interval, &received);
+        let work =
+            move || Work::begin(layout, subjects, begin, &received).map(|work| work.run(begin, interval, &received)).unwrap_or_default();
         let thread = Builder::new().name("sampler".to_owned()).spawn(work).ok()?;
         Some(Self { orders, thread })
     }
@@ -83,6 +84,9 @@ impl Sampler {
     }
 }
 
+/// A trial that ends so soon is over before its files are open: to open them would cost it more than it tells.
+const GRACE: Duration = Duration::from_millis(20);
+
 /// What the thread works on.
 struct Work {
     layout: CgroupLayout,
@@ -95,6 +99,22 @@ struct Work {
 }
 
 impl Work {
+    /// Waits a moment, then opens what there is; none when nobody wants it any more.
+    fn begin(layout: CgroupLayout, mut subjects: Vec<Subject>, begin: Instant, orders: &Receiver<Order>) -> Option<Self> {
+        let mut phase = None;
+        loop {
+            match orders.recv_timeout(GRACE.saturating_sub(begin.elapsed())) {
+                Ok(Order::Phase(name)) => phase = Some(name),
+                Ok(Order::Add(subject)) => subjects.push(subject),
+                Err(RecvTimeoutError::Timeout) => break,
+                Ok(Order::Finish) | Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        let mut work = Self::new(layout, subjects);
+        phase.into_iter().for_each(|name| work.rows.phase(name));
+        Some(work)
+    }
+
     fn new(layout: CgroupLayout, subjects: Vec<Subject>) -> Self {
         let (disks, rows) = (real_disks(Path::new(BLOCK_DEVICES)).into(), Rows::new(PHASES[0]));
         let mut work = Self { layout, disks, sources: Vec::new(), rows, buffer: Buffer::default(), has_begun: false };
