@@ -12,7 +12,7 @@ mod tables;
 use super::constants::{HIGHER, LOWER, info, pattern};
 use super::last_json::last_document;
 use super::latencies::Latencies;
-use super::plain_text::{pieces, quoted};
+use super::plain_text::pieces;
 use super::reading::Reading;
 use super::{Parser, ToolOutput};
 use crate::model::catalog::ParserInfo;
@@ -103,9 +103,7 @@ impl Parser for Autocannon {
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed {
         let mut reading = Reading::default();
         let text = output.both();
-        for line in text.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            reading.fail(quoted(line));
-        }
+        reading.complain(&text, &COMPLAINT);
         let texts = pieces(&text, |line| HEADING.is_match(line));
         let documents = text.matches("\"statusCodeStats\"").count();
         if documents > 0 {

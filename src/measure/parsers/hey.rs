@@ -10,7 +10,7 @@ mod summary;
 mod table;
 
 use super::constants::{HIGHER, LOWER, info, pattern};
-use super::plain_text::{pieces, quoted};
+use super::plain_text::pieces;
 use super::reading::Reading;
 use super::{Parser, ToolOutput};
 use crate::model::catalog::ParserInfo;
@@ -60,9 +60,7 @@ impl Parser for Hey {
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed {
         let mut reading = Reading::default();
         let text = output.both();
-        for line in text.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            reading.fail(quoted(line));
-        }
+        reading.complain(&text, &COMPLAINT);
         let begins = |line: &str| line == "Summary:" || line == table::HEADER;
         let reports: Vec<&str> = pieces(&text, begins).into_iter().filter(|piece| piece.lines().any(|line| begins(line.trim()))).collect();
         match reports.last() {

@@ -6,7 +6,6 @@
 //! (`flags=RA`), with 0 % loss and exit code 0. Several runs in one output: the last summary counts.
 
 use super::constants::{LOWER, info, pattern};
-use super::plain_text::quoted;
 use super::reading::Reading;
 use super::round_trips::{AVG, LOSS, MAX, MIN, P50, P95, P99, RECEIVED, RoundTrips, SENT};
 use super::{Parser, ToolOutput, number};
@@ -76,9 +75,7 @@ impl Parser for Hping3 {
                 found.take(line);
             }
         }
-        for line in text.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            if found.received() > 0.0 { reading.beware(quoted(line)) } else { reading.fail(quoted(line)) }
-        }
+        found.complain(&text, &COMPLAINT, &mut reading);
         if found.is_there() {
             found.tell(true, &mut reading);
             refusals(&found, &lines, &mut reading);

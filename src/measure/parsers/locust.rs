@@ -73,9 +73,7 @@ impl Parser for Locust {
         let parts = pieces(&text, |line| LOG.captures(line).is_some_and(|found| found[2].starts_with("Starting Locust ")));
         let last = parts.last().copied().unwrap_or_default();
         let (log, rest) = log_and_rest(last);
-        for line in rest.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            reading.fail(quoted(line));
-        }
+        reading.complain(&rest, &COMPLAINT);
         log_lines(&log, &mut reading);
         let forms = [stats_csv::read(&rest), json::read(&rest), tables::read(&rest)];
         let from_tables = forms[0].is_none() && forms[1].is_none();

@@ -4,7 +4,7 @@
 //! with the counts before it. The tables of `--stat_freq` (`-S`) are interim and not read. Several results in one output: the last counts.
 
 use super::constants::{HIGHER, LOWER, info, pattern};
-use super::plain_text::{pieces, quoted};
+use super::plain_text::pieces;
 use super::reading::Reading;
 use super::{Parser, ToolOutput, number};
 use crate::model::catalog::ParserInfo;
@@ -50,9 +50,7 @@ impl Parser for Memcaslap {
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed {
         let mut reading = Reading::default();
         let text = output.both();
-        for line in text.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            reading.fail(quoted(line));
-        }
+        reading.complain(&text, &COMPLAINT);
         let runs = pieces(&text, |line| line.starts_with("servers: "));
         match runs.last().and_then(|run| Some((run, run.lines().rev().find_map(|line| RESULT.captures(line.trim()))?))) {
             Some((run, result)) => tell(&counts(run), &result, &mut reading),

@@ -13,7 +13,7 @@ use super::answers::Answers;
 use super::constants::{HIGHER, LOWER, info, pattern};
 use super::last_json::last_document;
 use super::latencies::Latencies;
-use super::plain_text::{pieces, quoted};
+use super::plain_text::pieces;
 use super::reading::Reading;
 use super::{Parser, ToolOutput};
 use crate::model::catalog::ParserInfo;
@@ -89,9 +89,7 @@ impl Parser for Oha {
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed {
         let mut reading = Reading::default();
         let text = output.both();
-        for line in text.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            reading.fail(quoted(line));
-        }
+        reading.complain(&text, &COMPLAINT);
         let texts = pieces(&text, |line| TEXT.is_match(line));
         if text.contains("\"latencyPercentiles\"") || text.contains("\"successRate\"") {
             match last_document(&text).and_then(|found| Report::of_document(&found)) {

@@ -10,7 +10,7 @@
 mod report;
 
 use super::constants::{HIGHER, LOWER, info, pattern};
-use super::plain_text::{pieces, quoted};
+use super::plain_text::pieces;
 use super::reading::Reading;
 use super::{Parser, ToolOutput};
 use crate::model::catalog::ParserInfo;
@@ -62,9 +62,7 @@ impl Parser for Pgbench {
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed {
         let mut reading = Reading::default();
         let text = output.both();
-        for line in text.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            reading.fail(quoted(line));
-        }
+        reading.complain(&text, &COMPLAINT);
         let parts = pieces(&text, |line| line.starts_with("transaction type: "));
         let reports: Vec<Report> = parts.into_iter().map(Report::read).collect();
         match reports.last().filter(|report| report.is_there()) {

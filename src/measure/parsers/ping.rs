@@ -5,7 +5,7 @@
 //! measurements and no failure as long as something came back: said. Several runs in one output: the last counts.
 
 use super::constants::{LOWER, info, pattern};
-use super::plain_text::{pieces, quoted};
+use super::plain_text::pieces;
 use super::reading::Reading;
 use super::round_trips::{AVG, LOSS, MAX, MIN, P50, P95, P99, RECEIVED, RoundTrips, SENT};
 use super::{Parser, ToolOutput, number};
@@ -54,10 +54,7 @@ impl Parser for Ping {
                 found.take(line);
             }
         }
-        for line in text.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            // Beside replies it is no reason: a packet that could not be sent is a lost one.
-            if found.received() > 0.0 { reading.beware(quoted(line)) } else { reading.fail(quoted(line)) }
-        }
+        found.complain(&text, &COMPLAINT, &mut reading);
         if found.is_there() {
             found.tell(false, &mut reading);
             extras(&found, &mut reading);

@@ -1,7 +1,9 @@
 //! Gathers what a parser finds, and makes the one decision that all parsers share: an exit code other than 0 is not ok.
 
 use super::ToolOutput;
+use super::plain_text::quoted;
 use crate::model::metric::{Observation, Parsed, Unit};
+use regex::Regex;
 
 /// Most reasons, and most cautions, that are told: a tool that complains a million times says nothing new.
 const MOST_TOLD: usize = 20;
@@ -33,6 +35,11 @@ impl Reading {
         if self.failures.len() < MOST_TOLD && !self.failures.contains(&reason) {
             self.failures.push(reason);
         }
+    }
+
+    /// Fails with every line in which the tool complains.
+    pub(super) fn complain(&mut self, text: &str, complaint: &Regex) {
+        text.lines().map(str::trim).filter(|line| complaint.is_match(line)).for_each(|line| self.fail(quoted(line)));
     }
 
     /// Says what to beware of.

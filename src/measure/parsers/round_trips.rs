@@ -2,6 +2,7 @@
 
 use super::constants::{HIGHER, LOWER, info, pattern};
 use super::number;
+use super::plain_text::quoted;
 use super::reading::Reading;
 use crate::model::metric::{MetricInfo, Unit};
 use regex::Regex;
@@ -68,6 +69,13 @@ pub(super) struct RoundTrips {
 }
 
 impl RoundTrips {
+    /// Tells the lines in which the tool complains. Beside replies they are no reason: a packet that could not be sent is a lost one.
+    pub(super) fn complain(&self, text: &str, complaint: &Regex, reading: &mut Reading) {
+        for line in text.lines().map(str::trim).filter(|line| complaint.is_match(line)) {
+            if self.received() > 0.0 { reading.beware(quoted(line)) } else { reading.fail(quoted(line)) }
+        }
+    }
+
     /// Nothing so far; `heading` is how the line over a summary ends.
     pub(super) fn under(heading: &'static str) -> Self {
         Self { heading, headed: false, packets: None, summaries: 0, times: None, replies: Vec::new() }

@@ -11,7 +11,7 @@
 mod report;
 
 use super::constants::{HIGHER, LOWER, info, pattern};
-use super::plain_text::{pieces, quoted};
+use super::plain_text::pieces;
 use super::reading::Reading;
 use super::{Parser, ToolOutput};
 use crate::model::catalog::ParserInfo;
@@ -67,9 +67,7 @@ impl Parser for Wrk {
     fn parse(&self, output: &ToolOutput<'_>) -> Parsed {
         let mut reading = Reading::default();
         let text = output.both();
-        for line in text.lines().map(str::trim).filter(|line| COMPLAINT.is_match(line)) {
-            reading.fail(quoted(line));
-        }
+        reading.complain(&text, &COMPLAINT);
         let parts = pieces(&text, |line| line.starts_with("Running ") && line.contains(" test @ "));
         let reports: Vec<Report> = parts.into_iter().map(Report::read).collect();
         match reports.last().filter(|report| report.is_there()) {
