@@ -2,16 +2,17 @@
 
 use super::cautions::{counted, percent, short};
 use crate::model::estimate::{Comparison, Subject, Verdict};
-use crate::model::hygiene::{Amount, Bad, CHECKS, CheckInfo, State};
-use crate::model::results::{ResultRow, Results};
+use crate::model::hygiene::{Amount, Bad, CHECKS, CheckInfo, Reading, State};
+use crate::model::results::Results;
 
 /// One sentence per check that warned of a trial that counts, those that tainted some first; then the verdicts that change without the
 /// tainted trials.
 pub(super) fn disturbed(results: &Results, comparisons: &[Comparison]) -> Vec<String> {
-    let counted: Vec<&ResultRow> = results.rows.iter().filter(|row| row.counts().is_some()).collect();
-    let mut found: Vec<Finding<'_>> = CHECKS.iter().filter_map(|check| Finding::of(check, &counted)).collect();
+    let trials = results.rows.iter().filter(|row| row.counts().is_some()).count();
+    let judged = results.judged_by_check();
+    let mut found: Vec<Finding<'_>> = CHECKS.iter().filter_map(|check| Finding::of(check, judged.get(check.name)?)).collect();
     found.sort_by_key(|finding| finding.tainted == 0);
-    let mut said: Vec<String> = found.iter().map(|finding| finding.words(counted.len())).collect();
+    let mut said: Vec<String> = found.iter().map(|finding| finding.words(trials)).collect();
     said.extend(comparisons.iter().filter_map(|comparison| changed(results, comparison)));
     said
 }
@@ -27,9 +28,8 @@ struct Finding<'r> {
 }
 
 impl<'r> Finding<'r> {
-    fn of(check: &'static CheckInfo, rows: &[&'r ResultRow]) -> Option<Self> {
-        let judged = rows.iter().flat_map(|row| row.judged()).filter(|(reading, _)| reading.check == check.name);
-        let bad: Vec<_> = judged.filter(|(_, state)| *state >= State::Warn).collect();
+    fn of(check: &'static CheckInfo, judged: &[(&'r Reading, State)]) -> Option<Self> {
+        let bad: Vec<_> = judged.iter().filter(|(_, state)| *state >= State::Warn).collect();
         let values = bad.iter().filter_map(|(reading, _)| Some((reading.value?, reading.detail.as_deref())));
         let is_worse = |a: &f64, b: &f64| if check.bad == Bad::Below { b.total_cmp(a) } else { a.total_cmp(b) };
         let worst = values.max_by(|(a, _), (b, _)| is_worse(a, b))?;

@@ -8,7 +8,7 @@ use super::starts::Starts;
 use super::verdict::{distrusted, verdict};
 use crate::model::estimate::{Clean, Comparison, Subject, Verdict};
 use crate::model::plan::AA_SUFFIX;
-use crate::model::results::Results;
+use crate::model::results::{ResultRow, Results};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The comparisons with what the cautions need to know about them.
@@ -96,11 +96,12 @@ pub(super) fn compare(results: &Results, observed: &Observed, short: &BTreeSet<u
 /// Puts the comparisons of the clean trials beside those of all, where tainted ones take part. They are families of their own, with their
 /// own correction and A/A control.
 pub(super) fn without_tainted(results: &Results, comparisons: &mut [Comparison]) {
-    let tainted = |variant: usize| {
-        let of_variant = results.rows.iter().filter(|row| row.counts() == Some(variant));
-        of_variant.filter(|row| !row.row.taints.is_empty()).count()
-    };
-    let tainted: Vec<usize> = (0..results.variants.len()).map(tainted).collect();
+    let mut tainted = vec![0; results.variants.len()];
+    for variant in results.rows.iter().filter(|row| !row.row.taints.is_empty()).filter_map(ResultRow::counts) {
+        if let Some(count) = tainted.get_mut(variant) {
+            *count += 1;
+        }
+    }
     if tainted.iter().all(|count| *count == 0) {
         return;
     }

@@ -1,9 +1,9 @@
 //! What held each variant back: the first of the suspects that the medians of its trials convict.
 
-use super::hygiene::median;
+use super::hygiene::Medians;
 use crate::model::estimate::Limiter;
 use crate::model::plan::AA_SUFFIX;
-use crate::model::results::Results;
+use crate::model::results::{ResultRow, Results};
 use std::collections::BTreeMap;
 
 /// Above this share of one CPU the engine's helpers are at their limit: what they forward comes in bursts, so they never reach all of it.
@@ -35,7 +35,7 @@ const fn suspect(check: &'static str, above: f64, words: &'static str) -> Suspec
 
 /// In the order of the protocol (after B. Gregg's active benchmarking): who measures comes before what is measured, and a part before the
 /// whole.
-const SUSPECTS: [Suspect; 13] = [
+static SUSPECTS: [Suspect; 13] = [
     suspect("generator", THREADS, "the load generator{detail}, at {share} of what its threads and limits allow"),
     suspect("busiest-proxy", ONE_CPU, "docker-proxy, one CPU at {share}"),
     suspect("engine-cpu", ONE_CPU, "the engine's own processes, {share} of one CPU"),
@@ -56,30 +56,36 @@ const UNKNOWN: &str = "nothing that was observed: a lock, or latency";
 
 /// The limiter of every variant that has readings, the A/A copy apart, which is the baseline again.
 pub(super) fn limiters(results: &Results) -> Vec<Limiter> {
+    let medians = Medians::of(results);
+    let mut rows: Vec<Vec<&ResultRow>> = vec![Vec::new(); results.variants.len()];
+    for row in &results.rows {
+        if let Some(of_variant) = row.counts().and_then(|variant| rows.get_mut(variant)) {
+            of_variant.push(row);
+        }
+    }
     let is_copy = |variant: usize| results.variants[variant].id.ends_with(AA_SUFFIX);
-    (0..results.variants.len()).filter(|variant| !is_copy(*variant)).filter_map(|variant| limiter(results, variant)).collect()
+    let trials = rows.iter().enumerate().filter(|(variant, _)| !is_copy(*variant));
+    trials.filter_map(|(variant, rows)| limiter(variant, rows, &medians)).collect()
 }
 
-fn limiter(results: &Results, variant: usize) -> Option<Limiter> {
+fn limiter(variant: usize, rows: &[&ResultRow], medians: &Medians) -> Option<Limiter> {
     // Without this one nothing was read at all: an old record, or windows too short for counters.
-    median(results, variant, "host-cpu")?;
-    let guilty = |suspect: &&Suspect| median(results, variant, suspect.check).is_some_and(|value| value > suspect.above);
-    Some(match SUSPECTS.iter().find(guilty) {
-        Some(suspect) => Limiter { variant, check: Some(suspect.check), words: words(results, variant, suspect) },
+    medians.of_variant("host-cpu", variant)?;
+    let read = |suspect: &'static Suspect| Some((suspect, medians.of_variant(suspect.check, variant)?));
+    Some(match SUSPECTS.iter().filter_map(read).find(|(suspect, value)| *value > suspect.above) {
+        Some((suspect, value)) => Limiter { variant, check: Some(suspect.check), words: words(rows, suspect, value) },
         None => Limiter { variant, check: None, words: UNKNOWN.to_owned() },
     })
 }
 
-fn words(results: &Results, variant: usize, suspect: &Suspect) -> String {
-    let share = median(results, variant, suspect.check).unwrap_or_default();
-    let detail = detail(results, variant, suspect.check).map_or_else(String::new, |detail| format!(" ({detail})"));
+fn words(rows: &[&ResultRow], suspect: &Suspect, share: f64) -> String {
+    let detail = detail(rows, suspect.check).map_or_else(String::new, |detail| format!(" ({detail})"));
     suspect.words.replace("{share}", &format!("{:.0} %", share * 100.0)).replace("{detail}", &detail)
 }
 
 /// What the readings of a check are about: what most of them name, without what only one trial can tell.
-fn detail(results: &Results, variant: usize, check: &str) -> Option<String> {
-    let of_variant = results.rows.iter().filter(|row| row.counts() == Some(variant));
-    let readings = of_variant.flat_map(|row| &row.row.readings).filter(|reading| reading.check == check);
+fn detail(rows: &[&ResultRow], check: &str) -> Option<String> {
+    let readings = rows.iter().flat_map(|row| &row.row.readings).filter(|reading| reading.check == check);
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     readings.filter_map(|reading| reading.detail.as_deref()).for_each(|detail| *seen.entry(detail).or_default() += 1);
     let most = seen.into_iter().rev().max_by_key(|(_, count)| *count)?;

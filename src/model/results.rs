@@ -7,6 +7,7 @@ use super::metric::{Better, Unit};
 use super::observe::Series;
 use super::outcome::Outcome;
 use super::plan::{FactorSummary, SavedVariant};
+use std::collections::BTreeMap;
 
 /// What an experiment has recorded, over all its runs.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +66,18 @@ pub struct ResultRow {
     pub row: TrialRow,
     /// What each of its readings means, in their order.
     pub states: Vec<State>,
+}
+
+impl Results {
+    /// The readings of the trials that count, each with what it means, by check.
+    #[must_use]
+    pub fn judged_by_check(&self) -> BTreeMap<&str, Vec<(&Reading, State)>> {
+        let mut found: BTreeMap<&str, Vec<(&Reading, State)>> = BTreeMap::new();
+        for (reading, state) in self.rows.iter().filter(|row| row.counts().is_some()).flat_map(ResultRow::judged) {
+            found.entry(&reading.check).or_default().push((reading, state));
+        }
+        found
+    }
 }
 
 impl ResultRow {

@@ -6,7 +6,7 @@ use super::view::{CheckLine, Limited};
 use crate::analyse::level;
 use crate::model::estimate::Analysis;
 use crate::model::hygiene::{Amount, Bad, CHECKS, CheckInfo, Reading, State};
-use crate::model::results::{ResultRow, Results};
+use crate::model::results::Results;
 
 /// What held each variant back.
 pub(in crate::report) fn limiters(results: &Results, analysis: &Analysis) -> Vec<Limited> {
@@ -18,12 +18,11 @@ pub(in crate::report) fn limiters(results: &Results, analysis: &Analysis) -> Vec
 
 /// Every check that was made of a trial that counts, with what became of it.
 pub(in crate::report) fn checks(results: &Results) -> Vec<CheckLine> {
-    let rows: Vec<&ResultRow> = results.rows.iter().filter(|row| row.counts().is_some()).collect();
-    let of = |check: &'static CheckInfo| rows.iter().flat_map(|row| row.judged()).filter(|(reading, _)| reading.check == check.name);
-    CHECKS.iter().filter_map(|check| line(check, of(check).collect())).collect()
+    let judged = results.judged_by_check();
+    CHECKS.iter().filter_map(|check| Some(line(check, judged.get(check.name)?))).collect()
 }
 
-fn line(check: &CheckInfo, judged: Vec<(&Reading, State)>) -> Option<CheckLine> {
+fn line(check: &CheckInfo, judged: &[(&Reading, State)]) -> CheckLine {
     let how_many = |wanted: State| judged.iter().filter(|(_, state)| *state == wanted).count();
     let (warned, tainted, unseen) = (how_many(State::Warn), how_many(State::Taint), how_many(State::Unobservable));
     let values: Vec<f64> = judged.iter().filter_map(|(reading, _)| reading.value).collect();
@@ -33,7 +32,7 @@ fn line(check: &CheckInfo, judged: Vec<(&Reading, State)>) -> Option<CheckLine> 
     };
     let level = level(values);
     let worst = level.map(|level| if check.bad == Bad::Below { level.min } else { level.max });
-    (!judged.is_empty()).then(|| CheckLine {
+    CheckLine {
         check: code(check.name),
         trials: judged.len().to_string(),
         warned: warned.to_string(),
@@ -41,5 +40,5 @@ fn line(check: &CheckInfo, judged: Vec<(&Reading, State)>) -> Option<CheckLine> 
         unobservable: unseen.to_string(),
         median: level.map_or_else(|| ABSENT.to_owned(), |level| shown(level.median)),
         worst: worst.map_or_else(|| ABSENT.to_owned(), shown),
-    })
+    }
 }
