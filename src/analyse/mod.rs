@@ -56,5 +56,12 @@ pub fn analyse(results: &Results) -> Analysis {
     let mut found = families::compare(results, &observed, &too_short(results));
     families::without_tainted(results, &mut found.comparisons);
     let cautions = cautions::cautions(results, &observed, &found);
-    Analysis { levels, comparisons: found.comparisons, cautions, limiters: limiter::limiters(results), cpu: cpu::split(results) }
+    Analysis {
+        levels,
+        comparisons: found.comparisons,
+        cautions,
+        limiters: limiter::limiters(results),
+        cpu: cpu::split(results),
+        ..Analysis::default()
+    }
 }

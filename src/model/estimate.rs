@@ -1,6 +1,8 @@
 //! Numbers with their intervals, and what may be said about them.
 
 use super::cpu::CpuSplit;
+use super::factorial::{Interaction, MainEffect, Trend};
+use super::sequence::{Drift, Modes};
 use serde::{Deserialize, Serialize};
 
 /// Below this many engine starts there is no verdict about what differs by its engine.
@@ -34,6 +36,14 @@ pub struct Effect {
     pub low: Option<f64>,
     /// Its upper end.
     pub high: Option<f64>,
+    /// The interval at level 1 - alpha/m of a family of m: all of a family's intervals hold together with 95 %. The plain one outside a
+    /// family.
+    pub simultaneous: Option<(f64, f64)>,
+    /// The Hodges-Lehmann estimate of the same ratio, which a few wild replicates hardly move: printed beside it, never judged.
+    pub hodges_lehmann: Option<f64>,
+    /// Whether the verdict hangs on few replicates: from n = 6 on, the signed-rank test says otherwise, or the Hodges-Lehmann estimate
+    /// is more than a standard error away.
+    pub fragile: bool,
     /// The 90 % interval of the equivalence test.
     pub equivalence: Option<(f64, f64)>,
     /// Two-sided p of the paired t test on log ratios; none without variation.
@@ -104,6 +114,13 @@ pub struct Clean {
 }
 
 impl Comparison {
+    /// Whether the verdict hangs on few replicates, or changes when the tainted trials are left out.
+    #[must_use]
+    pub fn is_fragile(&self) -> bool {
+        let without = self.clean.as_ref().map(|clean| clean.effect.as_ref().map(|effect| effect.verdict));
+        self.effect.fragile || without.is_some_and(|verdict| verdict != Some(self.effect.verdict))
+    }
+
     /// How many engine starts there are, where engines are compared over too few of them for a verdict.
     #[must_use]
     pub fn lacks_engine_starts(&self) -> Option<usize> {
@@ -132,6 +149,16 @@ pub struct Analysis {
     pub levels: Vec<LevelRow>,
     /// All comparisons; the primary family first.
     pub comparisons: Vec<Comparison>,
+    /// What each level of each factor does over the others, where two factors at least vary.
+    pub main_effects: Vec<MainEffect>,
+    /// What two factors do to each other.
+    pub interactions: Vec<Interaction>,
+    /// How the primary metric goes over numeric factors.
+    pub trends: Vec<Trend>,
+    /// The primary metric in the order of the trials; none where no variant has two of them in a run.
+    pub drift: Option<Drift>,
+    /// Where the primary metric of a variant, or of all, falls into two groups.
+    pub modes: Vec<Modes>,
     /// Plain sentences that a reader must see before the numbers.
     pub cautions: Vec<String>,
     /// What held each variant back, as far as its trials tell; nothing of variants without readings.
