@@ -1,7 +1,10 @@
 //! The analysis against known answers, invariances, degenerate inputs, and noise without an effect.
 
 pub mod cpu;
+pub mod factorial;
 pub mod hygiene;
+pub mod ranks;
+pub mod sequence;
 pub mod starts;
 
 use shakedown::analyse::{analyse, benjamini_hochberg, blocks_needed, holm, level, median_ranks, too_short};
@@ -263,7 +266,8 @@ fn the_unit_and_the_order_of_rows_do_not_matter() {
     let mut shuffled = of(B2, &[("v", V2), ("w", V2)]);
     shuffled.rows.reverse();
     shuffled.rows.swap(1, 7);
-    assert_eq!(analyse(&shuffled), plain);
+    // Only the order in which the trials ran tells of a drift.
+    assert_eq!(Analysis { drift: None, ..analyse(&shuffled) }, Analysis { drift: None, ..plain });
 }
 
 #[test]

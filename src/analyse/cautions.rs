@@ -7,6 +7,7 @@ use super::order_statistics::level;
 use super::primary;
 use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Subject};
 use crate::model::event::{CLOCK_STEP, TOO_SHORT, UNATTESTED};
+use crate::model::experiment::Correction;
 use crate::model::facts::engine_differences;
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
@@ -30,12 +31,33 @@ pub(super) fn cautions(results: &Results, observed: &Observed, found: &Found) ->
             if taken > 0 { format!("; {} set to undecided", counted(taken, "verdict was", "verdicts were")) } else { String::new() },
         ));
     }
+    said.extend(unusual(results, found));
     said.extend(tainted(results));
     said.extend(disturbed::disturbed(results, &found.comparisons));
     said.extend(few_blocks(results, found));
     said.extend(failed(results));
     said.extend(no_ratio(results, observed, found));
     said.extend(machines(results));
+    said
+}
+
+/// What the manifest asks of the analysis that makes its verdicts weaker.
+fn unusual(results: &Results, found: &Found) -> Vec<String> {
+    let family = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count().saturating_sub(1);
+    let mut said = Vec::new();
+    if results.design.correction == Correction::None && family > 1 {
+        said.push(format!(
+            "`design.correction` is `none`: each of {family} comparisons may be called different by chance once in 20 times, so one of them \
+             often is"
+        ));
+    }
+    if let Some(unlike) = found.unlike {
+        said.push(format!(
+            "`design.variance` is `pooled`, but the noisiest variant has {} times the spread of the quietest: each verdict stands on the \
+             spread of its own pairs instead",
+            short(unlike)
+        ));
+    }
     said
 }
 

@@ -4,9 +4,12 @@ use super::ALPHA;
 use super::holm::{benjamini_hochberg, holm};
 use super::observed::Observed;
 use super::paired::Paired;
+use super::pooled::Pooled;
+use super::replicates::Spread;
 use super::starts::Starts;
-use super::verdict::{distrusted, verdict};
-use crate::model::estimate::{Clean, Comparison, Subject, Verdict};
+use super::verdict::{distrusted, significance, verdict};
+use crate::model::estimate::{Clean, Comparison, Effect, Subject, Verdict};
+use crate::model::experiment::{self, Variance};
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{ResultRow, Results};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +27,10 @@ pub(super) struct Found {
     pub(super) unpaired: Vec<usize>,
     /// The size of effect below which the A/A control forbids a verdict, and how many verdicts it took back.
     pub(super) distrusted: Option<(f64, usize)>,
+    /// Where the spread of all variants was to stand for each: how much the largest exceeds the smallest, when they are too unlike.
+    pub(super) unlike: Option<f64>,
+    /// The spread that stands for that of each pair, while such questions are answered.
+    pooled: Option<Spread>,
 }
 
 /// The metric that verdicts are about, as an index; none when the results have none. A declared metric that only the workloads of
@@ -64,16 +71,21 @@ pub(super) fn compare(results: &Results, observed: &Observed, short: &BTreeSet<u
         let paired = Paired::of(over, under, failed, starts);
         Question { metric, subject: Subject::Variant(variant), paired, engines: starts.is_some() }
     };
+    let pooled = (results.design.variance == Variance::Pooled).then(|| Pooled::of(results, observed, primary)).flatten();
+    found.unlike = pooled.as_ref().filter(|pooled| pooled.is_refused()).map(|pooled| pooled.unlike);
+    found.pooled = pooled.filter(|pooled| !pooled.is_refused()).map(|pooled| pooled.spread);
 
     let family = others(false).into_iter().map(|variant| against_baseline(primary, variant)).collect::<Vec<_>>();
-    found.unpaired = others(false).into_iter().zip(&family).filter(|(_, question)| question.paired.n == 0).map(|(v, _)| v).collect();
-    let mut answers = found.answer(results, family, Correction::Holm);
+    found.unpaired =
+        others(false).into_iter().zip(&family).filter(|(_, question)| question.paired.replicates.n() == 0).map(|(v, _)| v).collect();
+    let mut answers = found.answer(results, family, Correction::of(results.design.correction));
     let control = others(true).into_iter().map(|variant| against_baseline(primary, variant)).collect();
     let control = found.answer(results, control, Correction::None);
     if let Some(limit) = control.iter().filter_map(|comparison| distrusted(&comparison.effect)).reduce(f64::max) {
         found.distrusted = Some((limit, take_back(&mut answers, limit)));
     }
     answers.extend(control);
+    found.pooled = None;
     for variant in (0..results.variants.len()).filter(|index| !results.variants[*index].id.ends_with(AA_SUFFIX)) {
         let questions = workload_pairs(results, observed, primary, variant);
         answers.extend(found.answer(results, questions, Correction::Holm));
@@ -128,17 +140,36 @@ struct Question {
 
 /// What is done about many questions.
 #[derive(Clone, Copy, PartialEq)]
-enum Correction {
+pub(super) enum Correction {
     None,
     Holm,
     BenjaminiHochberg,
 }
 
+impl Correction {
+    /// As declared for the comparisons that verdicts are about.
+    fn of(declared: experiment::Correction) -> Self {
+        match declared {
+            experiment::Correction::Holm => Self::Holm,
+            experiment::Correction::BenjaminiHochberg => Self::BenjaminiHochberg,
+            experiment::Correction::None => Self::None,
+        }
+    }
+
+    /// The level of the strictest of so many tests.
+    pub(super) fn strictest(self, questions: usize) -> f64 {
+        if self == Self::Holm { ALPHA / questions.max(1) as f64 } else { ALPHA }
+    }
+}
+
 impl Found {
     /// Answers the questions of one family. One without a p counts as p = 1 under Holm: the family is what was declared, not what worked.
     fn answer(&mut self, results: &Results, questions: Vec<Question>, correction: Correction) -> Vec<Comparison> {
-        let strictest = if correction == Correction::Holm { ALPHA / questions.len().max(1) as f64 } else { ALPHA };
-        let effects: Vec<_> = questions.iter().map(|question| question.paired.effect(strictest)).collect();
+        let strictest = correction.strictest(questions.len());
+        let alpha = significance(results);
+        // A start of an engine has a spread of its own, which that of trials says nothing of.
+        let spread = |question: &Question| self.pooled.filter(|_| !question.engines);
+        let effects: Vec<_> = questions.iter().map(|question| question.paired.replicates.effect(strictest, spread(question))).collect();
         let tested: Vec<Option<f64>> = effects.iter().map(|effect| effect.as_ref().and_then(|effect| effect.p)).collect();
         let adjusted = adjust(&tested, correction);
         let mut answers = Vec::new();
@@ -151,7 +182,7 @@ impl Found {
             let lost = question.paired.lost();
             let mut answer = Comparison { metric, subject: question.subject, effect, engine_starts, too_short: false, lost, clean: None };
             if lost.is_none() && answer.lacks_engine_starts().is_none() {
-                answer.effect.verdict = verdict(&answer.effect, p_adjusted.or(*p), &results.design);
+                answer.effect.verdict = verdict(&answer.effect, p_adjusted.or(*p), alpha, &results.design);
             }
             answers.push(answer);
         }
@@ -165,13 +196,14 @@ impl Found {
             *without += paired.nonpositive;
             *all += paired.nonpositive + paired.pairs;
         }
-        if paired.is_constant() && paired.effect(ALPHA).is_some_and(|effect| effect.p.is_none()) {
+        if paired.replicates.is_constant() && paired.replicates.effect(ALPHA, None).is_some_and(|effect| effect.p.is_none()) {
             *self.constant.entry(question.metric).or_default() += 1;
         }
     }
 }
 
-fn adjust(tested: &[Option<f64>], correction: Correction) -> Vec<Option<f64>> {
+/// The p of one family after its correction, in their order; one without a p counts as p = 1 under Holm.
+pub(super) fn adjust(tested: &[Option<f64>], correction: Correction) -> Vec<Option<f64>> {
     let adjusted = match correction {
         Correction::None => return vec![None; tested.len()],
         Correction::Holm => holm(&tested.iter().map(|p| p.unwrap_or(1.0)).collect::<Vec<_>>()),
@@ -185,12 +217,14 @@ fn adjust(tested: &[Option<f64>], correction: Correction) -> Vec<Option<f64>> {
 
 /// Makes every verdict on an effect up to `limit` undecided; returns how many were taken back.
 fn take_back(answers: &mut [Comparison], limit: f64) -> usize {
-    let mut taken = 0;
-    for effect in answers.iter_mut().map(|comparison| &mut comparison.effect) {
-        if effect.verdict != Verdict::Undecided && (effect.ratio - 1.0).abs() <= limit {
-            effect.verdict = Verdict::Undecided;
-            taken += 1;
-        }
+    answers.iter_mut().map(|comparison| usize::from(believe(&mut comparison.effect, limit))).sum()
+}
+
+/// Takes the verdict on an effect back when it is no larger than `limit`; says whether it did.
+pub(super) fn believe(effect: &mut Effect, limit: f64) -> bool {
+    let taken = effect.verdict != Verdict::Undecided && (effect.ratio - 1.0).abs() <= limit;
+    if taken {
+        effect.verdict = Verdict::Undecided;
     }
     taken
 }

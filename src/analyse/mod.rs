@@ -4,7 +4,9 @@
 //! the ratio is taken, and a t test on those logs gives ratio, interval and p (`paired`); where engines are compared of which one is started for
 //! its setting, the logs are averaged by engine start first, and the start is the unit (`starts`). The primary metric's comparisons with the
 //! baseline are one family under Holm's correction, and so are the workloads of one variant; the A/A control stands alone; the
-//! other metrics are exploratory and say so (`families`). A variant's own level is a median with an order-statistic
+//! other metrics are exploratory and say so (`families`). Where two factors vary, each factor's main effects, the interactions of two
+//! factors, and trends over numeric levels are contrasts of the same logs (`factorial`). What is left of the trials in the order in which
+//! they ran tells whether the machine held still (`drift`), and whether there were two machines in one (`modes`). A variant's own level is a median with an order-statistic
 //! interval (`order_statistics`), because a t interval of skewed timings is not what it claims. Where the CPU time went is told in medians,
 //! too (`cpu`).
 //!
@@ -12,18 +14,26 @@
 //! beside the first.
 
 mod cautions;
+mod contrasts;
 mod cpu;
 mod disturbed;
+mod drift;
+mod factorial;
 mod families;
 mod holm;
 mod hygiene;
+mod kendall;
 mod limiter;
+mod modes;
 mod observed;
 mod order_statistics;
 mod paired;
+mod pooled;
 mod power;
+mod ranks;
+mod replicates;
 mod starts;
-mod student;
+mod tail;
 mod verdict;
 
 pub use cautions::too_short;
@@ -33,6 +43,7 @@ pub use holm::{benjamini_hochberg, holm};
 pub use hygiene::judge;
 pub use order_statistics::{level, median_ranks};
 pub use power::blocks_needed;
+pub use ranks::{hodges_lehmann, signed_rank};
 
 use crate::model::estimate::{Analysis, LevelRow};
 use crate::model::results::Results;
@@ -53,8 +64,12 @@ pub fn analyse(results: &Results) -> Analysis {
             levels.extend(level(values).map(|estimate| LevelRow { variant, metric, estimate }));
         }
     }
-    let mut found = families::compare(results, &observed, &too_short(results));
+    let short = too_short(results);
+    let mut found = families::compare(results, &observed, &short);
     families::without_tainted(results, &mut found.comparisons);
+    let metric = primary(results);
+    let distrusted = found.distrusted.map(|(limit, _)| limit);
+    let factorial = metric.map(|metric| factorial::factorial(results, &observed, metric, &short, distrusted)).unwrap_or_default();
     let cautions = cautions::cautions(results, &observed, &found);
     Analysis {
         levels,
@@ -62,6 +77,19 @@ pub fn analyse(results: &Results) -> Analysis {
         cautions,
         limiters: limiter::limiters(results),
         cpu: cpu::split(results),
-        ..Analysis::default()
+        main_effects: factorial.main_effects,
+        interactions: factorial.interactions,
+        trends: factorial.trends,
+        drift: metric.and_then(|metric| drift::drift(results, metric)),
+        modes: metric.map(|metric| modes::modes(results, &observed, metric)).unwrap_or_default(),
     }
+}
+
+/// Half the width of the 95 % interval of a ratio of the primary metric, on the log scale, by the common spread of all variants, and the
+/// blocks that it stands on: what a run whose number of blocks is adaptive looks at. It says nothing of any effect. None below two blocks
+/// that all variants have.
+#[must_use]
+pub fn half_width(results: &Results) -> Option<(usize, f64)> {
+    let pooled = pooled::Pooled::of(results, &Observed::of(results), primary(results)?)?;
+    Some((pooled.n, pooled.half_width()?))
 }

@@ -1,26 +1,14 @@
-//! Paired log ratios: the estimator behind every effect.
-//!
-//! Within a block of random order the difference of two logs is symmetric under "no difference", whatever the shape of the noise;
-//! that is why a t test on the differences keeps its error rate on timings with bursts and tails. The mean of log ratios is the
-//! geometric mean of the ratios: swapping numerator and denominator gives exactly the reciprocal.
+//! Two lists of observations paired by their blocks, or by the engine starts that hosted those.
 
 use super::observed::Key;
+use super::replicates::Replicates;
 use super::starts::Starts;
-use super::{ALPHA, power, student};
-use crate::model::estimate::{Effect, Verdict};
-
-/// Below this a spread of log ratios is rounding, not variation: no measurement repeats to twelve digits.
-const ROUNDING: f64 = 1e-12;
 
 /// What the pairs of two lists of observations say.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct Paired {
-    /// Replicates: pairs of which both values are positive, or the engine starts that hosted such pairs.
-    pub(super) n: usize,
-    /// Mean of the replicates' log ratios.
-    pub(super) mean: f64,
-    /// Their standard deviation; 0 below two of them.
-    pub(super) sd: f64,
+    /// The log ratio of each pair of which both values are positive, or its mean over the pairs of one engine start.
+    pub(super) replicates: Replicates,
     /// Pairs of which both values are positive.
     pub(super) pairs: usize,
     /// Pairs without a ratio, because a value is zero or negative.
@@ -52,16 +40,7 @@ impl Paired {
             Some(starts) => starts.means(&logs),
             None => logs.into_iter().map(|(_, log)| log).collect(),
         };
-        let n = logs.len();
-        let mean = logs.iter().sum::<f64>() / n.max(1) as f64;
-        let squares: f64 = logs.iter().map(|d| (d - mean).powi(2)).sum();
-        let sd = if n < 2 { 0.0 } else { (squares / (n - 1) as f64).sqrt() };
-        Self { n, mean, sd, pairs, nonpositive, failed }
-    }
-
-    /// Whether at least two replicates all have one ratio, so that nothing can be tested.
-    pub(super) fn is_constant(&self) -> bool {
-        self.n >= 2 && self.sd <= ROUNDING
+        Self { replicates: Replicates::of(logs), pairs, nonpositive, failed }
     }
 
     /// The blocks that have no ratio, and all blocks, when those are more than a fifth: what is left was selected, often by its
@@ -70,55 +49,5 @@ impl Paired {
         let lost = self.nonpositive + self.failed;
         let all = lost + self.pairs;
         (lost * 5 > all).then_some((lost, all))
-    }
-
-    /// The effect before any correction, undecided until a rule is applied; none without pairs. `alpha` is the level of the
-    /// family's strictest test and only decides what is detectable.
-    pub(super) fn effect(&self, alpha: f64) -> Option<Effect> {
-        if self.n == 0 {
-            return None;
-        }
-        let ratio = self.mean.exp();
-        let bare = Effect {
-            n: self.n,
-            ratio,
-            low: None,
-            high: None,
-            simultaneous: None,
-            hodges_lehmann: None,
-            fragile: false,
-            equivalence: None,
-            p: None,
-            p_adjusted: None,
-            verdict: Verdict::Undecided,
-            detectable: None,
-        };
-        if self.n < 2 || !ratio.is_finite() {
-            return Some(bare);
-        }
-        if self.is_constant() {
-            let none_at_all = self.mean.abs() <= ROUNDING;
-            return Some(Effect { p: none_at_all.then_some(1.0), equivalence: none_at_all.then_some((1.0, 1.0)), ..bare });
-        }
-        let interval = self.interval(ALPHA);
-        Some(Effect {
-            low: interval.map(|(low, _)| low),
-            high: interval.map(|(_, high)| high),
-            equivalence: self.interval(2.0 * ALPHA),
-            p: student::two_sided(self.mean / self.error(), self.n - 1),
-            detectable: power::detectable(self.sd, self.n, alpha),
-            ..bare
-        })
-    }
-
-    /// The interval of the ratio at level 1 - `alpha`.
-    fn interval(&self, alpha: f64) -> Option<(f64, f64)> {
-        let half = student::quantile(1.0 - alpha / 2.0, self.n - 1)? * self.error();
-        let (low, high) = ((self.mean - half).exp(), (self.mean + half).exp());
-        high.is_finite().then_some((low, high))
-    }
-
-    fn error(&self) -> f64 {
-        self.sd / (self.n as f64).sqrt()
     }
 }

@@ -14,6 +14,8 @@ use std::collections::{BTreeMap, HashMap};
 pub(super) struct Starts {
     of: HashMap<Key, u32>,
     engine_level: Vec<bool>,
+    /// The engine of each variant, equal ones with one number, and whether it is started for its setting.
+    engines: Vec<(usize, bool)>,
 }
 
 impl Starts {
@@ -27,7 +29,30 @@ impl Starts {
             let differs = |engine: &EngineSpec| engine != baseline && (engine.private.is_some() || baseline.private.is_some());
             results.variants.iter().map(|v| if v.id.ends_with(AA_SUFFIX) { of_copy } else { differs(&v.spec.engine) }).collect()
         });
-        Self { of: results.rows.iter().filter_map(start).collect(), engine_level }
+        let mut known: Vec<&EngineSpec> = Vec::new();
+        let number = |engine| {
+            let at = known.iter().position(|other| *other == engine);
+            at.unwrap_or_else(|| {
+                known.push(engine);
+                known.len() - 1
+            })
+        };
+        let of_variant = results.variants.iter().map(|variant| &variant.spec.engine);
+        let engines = of_variant.clone().map(number).zip(of_variant.map(|engine| engine.private.is_some())).collect();
+        Self { of: results.rows.iter().filter_map(start).collect(), engine_level, engines }
+    }
+
+    /// Whether a contrast weighs one engine against another, of which at least one is started for its setting: the weights of some engine
+    /// do not add up to nothing.
+    pub(super) fn differ(&self, weights: &[(usize, f64)]) -> bool {
+        let mut sums: BTreeMap<usize, (f64, bool)> = BTreeMap::new();
+        for (variant, weight) in weights {
+            let (engine, private) = self.engines[*variant];
+            let sum = sums.entry(engine).or_insert((0.0, private));
+            sum.0 += weight;
+        }
+        let uneven = || sums.values().filter(|(sum, _)| sum.abs() > 1e-9);
+        uneven().count() > 1 && uneven().any(|(_, private)| *private)
     }
 
     /// Whether the comparison of a variant with the baseline is about engines of which at least one is started for it.

@@ -3,13 +3,26 @@
 use super::ALPHA;
 use crate::model::estimate::{Effect, Verdict};
 use crate::model::experiment::Design;
+use crate::model::plan::AA_SUFFIX;
+use crate::model::results::Results;
 
 /// How many times the A/A copy's own apparent effect another effect must exceed to keep its verdict.
 const DISTRUST: f64 = 1.5;
 
-/// What may be said of an effect with this p. No significant difference is never taken for equivalence.
-pub(super) fn verdict(effect: &Effect, p: Option<f64>, design: &Design) -> Verdict {
-    if p.is_some_and(|p| p <= ALPHA) {
+/// The adjusted p up to which a difference is believed. An experiment that ends when its intervals are narrow enough ends a little more
+/// often where the noise happens to be small, so it must be stricter; the levels were found by simulation.
+pub(super) fn significance(results: &Results) -> f64 {
+    let compared = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count();
+    match (&results.design.adaptive, compared) {
+        (None, _) => ALPHA,
+        (Some(_), ..=2) => 0.035,
+        (Some(_), _) => 0.04,
+    }
+}
+
+/// What may be said of an effect with this p, where one up to `alpha` is believed. No significant difference is never taken for equivalence.
+pub(super) fn verdict(effect: &Effect, p: Option<f64>, alpha: f64, design: &Design) -> Verdict {
+    if p.is_some_and(|p| p <= alpha) {
         let far = (effect.ratio - 1.0).abs() >= design.min_effect;
         return if far { Verdict::Different } else { Verdict::DifferentSmall };
     }

@@ -126,6 +126,15 @@ pub struct Design {
     pub margin: f64,
     /// A trial whose window is shorter than this is flagged as too short.
     pub min_window: Duration,
+    /// What is done about many comparisons at once.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub correction: Correction,
+    /// Whose spread a verdict stands on.
+    #[serde(skip_serializing_if = "is_default", default)]
+    pub variance: Variance,
+    /// Where blocks are added until the numbers are narrow enough, when that is; then `blocks` is how many there are at most.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub adaptive: Option<Adaptive>,
     /// Most variants that a run accepts.
     pub max_variants: usize,
     /// What is observed while a trial runs.
@@ -137,8 +146,54 @@ pub struct Design {
 }
 
 /// Designs without a word about it stay as they were written.
-fn is_default(observe: &Observe) -> bool {
-    *observe == Observe::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// What is done about the many comparisons that verdicts are about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Correction {
+    /// The chance of even one false "different" among them stays at 5 %.
+    #[default]
+    Holm,
+    /// The expected share of false ones among what is called different stays at 5 %.
+    BenjaminiHochberg,
+    /// Nothing: each may be false by itself, and a report says so.
+    None,
+}
+
+/// Whose spread the verdicts stand on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variance {
+    /// That of the pair compared.
+    #[default]
+    Own,
+    /// That of all variants together, unless one is much noisier than another.
+    Pooled,
+}
+
+/// A number of blocks that is found while they are measured: after 8, 12, 16, 24 and 32 of them the common spread of all variants is looked
+/// at, never an effect, and the run ends when it is small enough.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Adaptive {
+    /// Half the width of the interval of a ratio, as a fraction, that is enough.
+    pub target: f64,
+    /// After so long a run ends at its next look, narrow enough or not.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub budget: Option<Duration>,
+}
+
+impl Adaptive {
+    /// After how many blocks it is looked.
+    pub const LOOKS: [u32; 5] = [8, 12, 16, 24, 32];
+}
+
+impl Default for Adaptive {
+    fn default() -> Self {
+        Self { target: 0.02, budget: None }
+    }
 }
 
 impl Default for Design {
@@ -150,6 +205,9 @@ impl Default for Design {
             min_effect: 0.01,
             margin: 0.03,
             min_window: Duration::from_secs(1),
+            correction: Correction::default(),
+            variance: Variance::default(),
+            adaptive: None,
             max_variants: 1000,
             observe: Observe::default(),
             hygiene: Thresholds::default(),

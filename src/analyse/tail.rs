@@ -1,6 +1,6 @@
-//! Student's t distribution, the only outside mathematics of this room.
+//! The tails of Student's t and of the normal distribution: the only outside mathematics of this room.
 
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 
 /// The quantile of `p` (between 0 and 1) at `freedom` degrees; none below one degree.
 pub(super) fn quantile(p: f64, freedom: usize) -> Option<f64> {
@@ -10,6 +10,11 @@ pub(super) fn quantile(p: f64, freedom: usize) -> Option<f64> {
 /// The probability of a value at least as far from 0 as `t`, on either side; none below one degree of freedom.
 pub(super) fn two_sided(t: f64, freedom: usize) -> Option<f64> {
     distribution(freedom).map(|d| (2.0 * d.sf(t.abs())).min(1.0)).filter(|p| p.is_finite())
+}
+
+/// The probability of a standard normal value at least as far from 0 as `z`, on either side.
+pub(super) fn normal_two_sided(z: f64) -> f64 {
+    (2.0 * Normal::standard().sf(z.abs())).min(1.0)
 }
 
 fn distribution(freedom: usize) -> Option<StudentsT> {
