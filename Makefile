@@ -8,13 +8,14 @@ TEST := SHAKEDOWN_TEST_ENGINE=required SHAKEDOWN_TEST_SKIPPED="$(SKIPPED)" $(CAR
 forget_skipped := mkdir -p "$(TARGET)" && : >"$(SKIPPED)"
 tell_skipped := sort -u -t' ' -k1,1 "$(SKIPPED)" | sed 's/^/skipped: /' && echo "skipped tests: $$(cut -d' ' -f1 "$(SKIPPED)" | sort -u | wc -l)"
 
-.PHONY: help build demo test soak lint bench
+.PHONY: help build demo test soak lint bench bench-statistics
 help:
 	@echo 'make demo   build, make sure an engine is there, run a first experiment, show where the CSV and the charts are'
 	@echo 'make test   everything, engine tests included'
 	@echo 'make soak   the long tests: hundreds of killed runs, 100,000 damaged outputs; takes a quarter of an hour'
 	@echo 'make lint   format, clippy, documentation'
 	@echo 'make bench  every performance bar beside its limit, and what peers take for the same work'
+	@echo 'make bench-statistics  error rates of the analysis over seven kinds of noise, simulated'
 
 build:
 	$(CARGO) build --release --locked
@@ -49,3 +50,6 @@ lint:
 bench: build
 	./scripts/machine engine hyperfine
 	$(CARGO) bench --locked --bench bars
+
+bench-statistics:
+	$(CARGO) bench --locked --bench statistics

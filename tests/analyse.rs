@@ -61,7 +61,7 @@ pub fn add_run(results: &mut Results) {
         host,
         engines: vec![engine],
     };
-    results.runs.push(RunSummary { run, seed: 7, blocks: 10, images: Vec::new(), started, finished: true });
+    results.runs.push(RunSummary { run, seed: 7, blocks: 10, images: Vec::new(), started, looked: None, finished: true });
 }
 
 /// Adds a variant with a new level of the first factor; a text that ends in `#aa` is the A/A copy of the baseline.

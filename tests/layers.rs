@@ -72,7 +72,8 @@ fn sources(root: &Path) -> Vec<(String, String)> {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|e| e == "rs") {
-                let name = path.strip_prefix(root).expect("below root").with_extension("").to_string_lossy().replace("/mod", "");
+                let name = path.strip_prefix(root).expect("below root").with_extension("").to_string_lossy().into_owned();
+                let name = name.strip_suffix("/mod").unwrap_or(&name).to_owned();
                 found.push((name, std::fs::read_to_string(&path).expect("source text")));
             }
         }

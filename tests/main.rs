@@ -1,5 +1,6 @@
 //! The one test binary: each module is a topic.
 
+mod adaptive;
 mod alive;
 mod analyse;
 mod attest;
@@ -39,4 +40,5 @@ mod report;
 mod samplers;
 mod skipped;
 mod snapshot;
+mod statistics;
 mod tables;

@@ -44,6 +44,7 @@ pub use hygiene::judge;
 pub use order_statistics::{level, median_ranks};
 pub use power::blocks_needed;
 pub use ranks::{hodges_lehmann, signed_rank};
+pub use verdict::significance;
 
 use crate::model::estimate::{Analysis, LevelRow};
 use crate::model::results::Results;

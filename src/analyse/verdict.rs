@@ -11,7 +11,8 @@ const DISTRUST: f64 = 1.5;
 
 /// The adjusted p up to which a difference is believed. An experiment that ends when its intervals are narrow enough ends a little more
 /// often where the noise happens to be small, so it must be stricter; the levels were found by simulation.
-pub(super) fn significance(results: &Results) -> f64 {
+#[must_use]
+pub fn significance(results: &Results) -> f64 {
     let compared = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count();
     match (&results.design.adaptive, compared) {
         (None, _) => ALPHA,

@@ -12,6 +12,7 @@ pub mod exit;
 mod fonts;
 mod install;
 mod job;
+mod looks;
 mod open;
 mod parse;
 mod plan;

@@ -1,8 +1,9 @@
 //! `plan`: what would run, in which order, and why. Runs nothing and writes nothing.
 
 use super::{catalog, engines, exit, job, open, planned, talk};
+use crate::model::experiment::Design;
 use crate::plan::{self, History, Options, Planned};
-use crate::record;
+use crate::record::{self, Loaded};
 use std::path::PathBuf;
 
 /// Show variants, reasons and every trial in order.
@@ -46,13 +47,18 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Options for planning.
-    pub fn options(&self, earlier_runs: usize, enforce_limit: bool) -> Options {
+    /// The number of blocks that was asked for instead of the design's.
+    pub fn asked_blocks(&self) -> Option<u32> {
+        self.blocks.or(self.quick.then_some(5))
+    }
+
+    /// Options for planning an experiment after its earlier runs.
+    pub fn options(&self, loaded: &Loaded, design: &Design, enforce_limit: bool) -> Options {
         Options {
-            blocks: self.blocks.or(self.quick.then_some(5)),
+            blocks: self.asked_blocks().or_else(|| loaded.enough_blocks(design).filter(|_| !self.fresh)),
             fresh: self.fresh,
             only: self.only.clone(),
-            earlier_runs: earlier_runs as u64,
+            earlier_runs: loaded.runs.len() as u64,
             host: Some(crate::measure::host::facts()),
             enforce_limit,
         }
@@ -95,7 +101,7 @@ pub fn run(arguments: &Arguments) -> u8 {
     };
     let history = record::history(&loaded, &crate::measure::host::facts(), &[]);
     let catalog = catalog::catalog();
-    let options = arguments.choice.options(loaded.runs.len(), false);
+    let options = arguments.choice.options(&loaded, &opened.experiment.design, false);
     let planned = match plan::plan(&opened.experiment, &catalog, &history, &options) {
         Ok(planned) => planned,
         Err(problems) => return opened.problems(&problems),

@@ -1,5 +1,6 @@
 //! `run`: runs what is missing, records it, and writes the report.
 
+use super::looks::Looks;
 use super::plan::Choice;
 use super::show::{LogFormat, Show};
 use super::signals::{self, Stop};
@@ -120,7 +121,7 @@ async fn measure(arguments: &Arguments, opened: &open::Opened, stop: &Stop) -> R
     let mut went_on = false;
     loop {
         let loaded = record::load(&opened.store).map_err(|error| record_failure(&error))?;
-        let options = arguments.choice.options(loaded.runs.len(), true);
+        let options = arguments.choice.options(&loaded, &opened.experiment.design, true);
         let plan = |engines: &[EngineFacts]| {
             let history = record::history(&loaded, &host, engines);
             let planned = plan::plan(&opened.experiment, &catalog, &history, &options).map_err(|problems| opened.problems(&problems))?;
@@ -249,8 +250,10 @@ async fn execute_plan(
             (opened.store.create_run(&name, &plan).map_err(|error| record_failure(&error))?, 0)
         }
     };
-    let mut show = Show::new(arguments.log_format, job.trials.len(), primary, opened.experiment.design.min_window);
-    let ended = execute::run(&job, ready, &folder, &mut show, &stop.token).await.map_err(|error| job::failure(&error))?;
+    let show = Show::new(arguments.log_format, job.trials.len(), primary, opened.experiment.design.min_window);
+    let adaptive = opened.experiment.design.adaptive.filter(|_| arguments.choice.asked_blocks().is_none());
+    let mut watch = Looks::new(show, &opened.store, &opened.experiment.name, adaptive);
+    let ended = execute::run(&job, ready, &folder, &mut watch, &stop.token).await.map_err(|error| job::failure(&error))?;
     let failed = ended.failed + failed_before;
     if ended.interrupted {
         Ok(stop.code().unwrap_or(exit::INTERRUPTED))

@@ -2,8 +2,8 @@
 
 use super::planned::show_time;
 use super::talk;
-use crate::execute::{Observer, Progress};
-use crate::model::event::{Event, TOO_SHORT, TrialRow};
+use crate::execute::Progress;
+use crate::model::event::{Enough, Event, Looked, TOO_SHORT, TrialRow};
 use crate::model::outcome::Outcome;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -89,8 +89,9 @@ impl Show {
     }
 }
 
-impl Observer for Show {
-    fn event(&mut self, event: &Event, progress: &Progress) {
+impl Show {
+    /// Shows an event that is in the record.
+    pub fn event(&mut self, event: &Event, progress: &Progress) {
         if let Form::Json = self.form {
             match serde_json::to_string(event) {
                 Ok(line) => talk::line(line),
@@ -126,9 +127,22 @@ impl Observer for Show {
                     bar.finish_and_clear();
                 }
             }
+            Event::Looked(looked) => self.say(&look(looked)),
             Event::Presented(_) => {}
         }
     }
+}
+
+/// A look at the spread in words.
+fn look(looked: &Looked) -> String {
+    let width = looked.half_width.map_or_else(|| "no spread yet".to_owned(), |half| format!("intervals of ± {:.2} %", 100.0 * half));
+    let then = match looked.enough {
+        None => "not narrow enough, going on",
+        Some(Enough::Narrow) => "narrow enough",
+        Some(Enough::Budget) => "the time is over",
+        Some(Enough::Last) => "the last look",
+    };
+    format!("look after {} blocks: {width}, {then}", looked.blocks)
 }
 
 /// The beginning of what an image was asked for: a pack may name many files.

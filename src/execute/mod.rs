@@ -27,7 +27,7 @@ use crate::engine::namespace::Namespace;
 use crate::engine::{Boxed, Engine, EngineError, control};
 use crate::measure::samplers::Counters;
 use crate::model::cgroup::CgroupLayout;
-use crate::model::event::{Event, RunStarted};
+use crate::model::event::{Event, Looked, RunStarted};
 use crate::model::experiment::PhaseLimits;
 use crate::model::facts::HostFacts;
 use crate::model::hygiene::Thresholds;
@@ -136,6 +136,9 @@ pub struct Job {
 pub trait Observer: Send {
     /// Something happened.
     fn event(&mut self, event: &Event, progress: &Progress);
+
+    /// Asked after the last trial of each block, whose row is in the record: what a look at the spread shows, when it is time for one.
+    fn look(&mut self) -> Option<Looked>;
 }
 
 /// How a run ended.

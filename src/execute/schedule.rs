@@ -36,6 +36,13 @@ pub(super) async fn trials(shared: &Shared<'_>, folder: &RunFolder, log: &mut Lo
             return Err(ExecuteError::EngineGone { trials: broken, reason });
         }
         schedule.leave(at, log).await?;
+        let ends_block = shared.job.trials.get(at + 1).is_none_or(|next| next.block != scheduled.block);
+        if let Some(looked) = ends_block.then(|| log.observer.look()).flatten() {
+            log.publish(Event::Looked(looked))?;
+            if looked.enough.is_some() {
+                break;
+            }
+        }
     }
     Ok(failed)
 }

@@ -2,7 +2,7 @@
 
 use super::check::point;
 use crate::model::diagnostic::Diagnostic;
-use crate::model::experiment::{Design, PhaseLimits};
+use crate::model::experiment::{Adaptive, Correction, Design, PhaseLimits, Variance};
 use crate::model::quantity;
 use crate::model::tree::{Key, Tree};
 use std::time::Duration;
@@ -11,6 +11,15 @@ use std::time::Duration;
 pub(super) fn design(root: &Tree, found: &mut Vec<Diagnostic>) -> Design {
     let mut design = Design::default();
     for (key, tree) in fields(root, "design") {
+        if &*key.name == "adaptive" {
+            design.adaptive = Some(adaptive(tree, found));
+            design.blocks = Adaptive::LOOKS[Adaptive::LOOKS.len() - 1];
+            let fixed = fields(root, "design").iter().find(|(key, _)| &*key.name == "blocks");
+            found.extend(fixed.map(|(key, tree)| {
+                Diagnostic::error(point(tree, key), "`blocks` and `adaptive` together: the number of blocks is either fixed or found")
+                    .help("leave one of them out")
+            }));
+        }
         let Some(text) = tree.text() else { continue };
         match &*key.name {
             "blocks" => set(&mut design.blocks, text.parse().ok()),
@@ -18,6 +27,8 @@ pub(super) fn design(root: &Tree, found: &mut Vec<Diagnostic>) -> Design {
             "seed" => design.seed = text.parse().ok(),
             "min_effect" => set(&mut design.min_effect, fraction(key, tree, found)),
             "margin" => set(&mut design.margin, fraction(key, tree, found)),
+            "correction" => set(&mut design.correction, correction(text)),
+            "variance" if text == "pooled" => design.variance = Variance::Pooled,
             "min_window" => set(&mut design.min_window, quantity::duration(text).ok()),
             "max_variants" => set(&mut design.max_variants, text.parse().ok()),
             _ => {}
@@ -32,6 +43,38 @@ pub(super) fn design(root: &Tree, found: &mut Vec<Diagnostic>) -> Design {
         found.push(Diagnostic::error(point(tree, key), message).help("raise `blocks`, or leave `engine_starts` out"));
     }
     design
+}
+
+/// Reads `design.adaptive:`.
+fn adaptive(tree: &Tree, found: &mut Vec<Diagnostic>) -> Adaptive {
+    let mut adaptive = Adaptive::default();
+    for (key, tree) in tree.entries() {
+        match &*key.name {
+            "target" => set(&mut adaptive.target, positive(key, tree, found)),
+            "budget" => adaptive.budget = limit(key, tree, found),
+            _ => {}
+        }
+    }
+    adaptive
+}
+
+/// A percentage of which something can become narrow.
+fn positive(key: &Key, tree: &Tree, found: &mut Vec<Diagnostic>) -> Option<f64> {
+    let value = fraction(key, tree, found)?;
+    if value > 0.0 {
+        return Some(value);
+    }
+    found.push(Diagnostic::error(point(tree, key), format!("`{}` must be more than 0%: no interval is that narrow", key.name)));
+    None
+}
+
+fn correction(word: &str) -> Option<Correction> {
+    match word {
+        "holm" => Some(Correction::Holm),
+        "bh" => Some(Correction::BenjaminiHochberg),
+        "none" => Some(Correction::None),
+        _ => None,
+    }
 }
 
 /// Reads `limits:`.

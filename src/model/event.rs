@@ -58,7 +58,9 @@ pub enum Event {
     },
     /// The manifest changed after the run in what repeats no trial, such as titles or the baseline: the report follows it.
     Presented(Box<Presented>),
-    /// The run ended and every trial of its plan has a row.
+    /// A look at the spread after a block, where the number of blocks is adaptive.
+    Looked(Looked),
+    /// The run ended, and every trial of its plan has a row or a look said that there are enough.
     RunFinished {
         /// UTC, RFC 3339.
         at: String,
@@ -70,6 +72,29 @@ pub enum Event {
         /// `signal`, or what went wrong.
         by: String,
     },
+}
+
+/// What a look at the spread showed. No effect enters it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Looked {
+    /// Blocks that every variant has, those of earlier runs included.
+    pub blocks: u32,
+    /// Half the width of the interval of a ratio by the common spread of all variants, as a fraction; none without variation.
+    pub half_width: Option<f64>,
+    /// Why there are enough; none when the run goes on.
+    pub enough: Option<Enough>,
+}
+
+/// Why a run with an adaptive number of blocks ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Enough {
+    /// The spread is as small as was asked.
+    Narrow,
+    /// The time is over.
+    Budget,
+    /// It was the last look.
+    Last,
 }
 
 /// The design that a report shows rows under: all of a [`super::plan::SavedPlan`] that repeats no trial by itself.

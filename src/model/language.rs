@@ -318,6 +318,11 @@ pub static DESIGN: Record = Record {
     one_of: &[],
     fields: &[
         Field::new("blocks", Shape::Integer(1, 100_000), "complete passes over all variants (10)"),
+        Field::new(
+            "adaptive",
+            Shape::Record(&ADAPTIVE),
+            "instead of `blocks`: measure 8, 12, 16, 24 or 32 of them, until the common spread of all variants is small enough",
+        ),
         Field::new("seed", Shape::Integer(0, MAX), "seed of the order"),
         Field::new(
             "engine_starts",
@@ -326,8 +331,28 @@ pub static DESIGN: Record = Record {
         ),
         Field::new("min_effect", Shape::Percent, "smallest effect of interest (1%)"),
         Field::new("margin", Shape::Percent, "margin of equivalence (3%)"),
+        Field::new(
+            "correction",
+            Shape::Word(&["holm", "bh", "none"]),
+            "what is done about many comparisons: no false `different` among them (holm), few of those called different (bh), or nothing",
+        ),
+        Field::new(
+            "variance",
+            Shape::Word(&["own", "pooled"]),
+            "whose spread a verdict stands on: that of the pair (own), or of all variants",
+        ),
         Field::new("min_window", Shape::Duration, "shortest window that is not flagged as too short (1s)"),
         Field::new("max_variants", Shape::Integer(1, 10_000_000), "most variants that a run accepts (1000)"),
+    ],
+};
+
+/// `design.adaptive:`.
+pub static ADAPTIVE: Record = Record {
+    name: "an adaptive number of blocks",
+    one_of: &[],
+    fields: &[
+        Field::new("target", Shape::Percent, "half the width of the interval of a ratio that is narrow enough (2%)"),
+        Field::new("budget", Shape::Duration, "the run ends after the block in which so much time is over"),
     ],
 };
 

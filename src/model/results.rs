@@ -1,6 +1,6 @@
 //! Recorded rows joined with the design they belong to: the input of analysis and report.
 
-use super::event::{RunStarted, TrialRow};
+use super::event::{Looked, RunStarted, TrialRow};
 use super::experiment::{Design, Presentation};
 use super::hygiene::{Reading, State};
 use super::metric::{Better, Unit};
@@ -49,7 +49,9 @@ pub struct RunSummary {
     pub images: Vec<(String, String)>,
     /// Its circumstances.
     pub started: RunStarted,
-    /// Whether every trial of its plan has a row.
+    /// The last look at the spread, where the number of blocks is adaptive.
+    pub looked: Option<Looked>,
+    /// Whether every trial of its plan has a row, or a look said that there are enough.
     pub finished: bool,
 }
 

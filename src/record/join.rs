@@ -105,6 +105,9 @@ fn add_run<'d>(
         })
         .collect();
     let known: HashMap<&str, usize> = results.variants.iter().enumerate().map(|(i, v)| (v.id.as_str(), i)).collect();
+    // Of the blocks that an adaptive run has planned, it has those that were enough.
+    let ended = run.looked.is_some_and(|looked| looked.enough.is_some());
+    let measured = run.rows.iter().map(|row| row.block).max().unwrap_or(0);
     let mut newest: HashMap<String, usize> = HashMap::new();
     for (mut row, apart) in std::mem::take(&mut run.rows).into_iter().zip(apart) {
         // Old journals hold what was too short under the design of their day.
@@ -126,9 +129,10 @@ fn add_run<'d>(
     results.runs.push(RunSummary {
         run: run.folder.name(),
         seed: run.plan.seed,
-        blocks: run.plan.blocks(),
+        blocks: if ended { measured } else { run.plan.blocks() },
         images: run.images,
         started,
+        looked: run.looked,
         finished: run.finished,
     });
 }

@@ -2,7 +2,8 @@
 
 use super::journal::read_journal;
 use super::{RecordError, RunFolder, Store, io};
-use crate::model::event::{Event, Presented, RunStarted, TrialRow};
+use crate::model::event::{Enough, Event, Looked, Presented, RunStarted, TrialRow};
+use crate::model::experiment::Design;
 use crate::model::plan::{SavedPlan, SavedVariant};
 use crate::model::spec::TrialSpec;
 use crate::plan::saved::FORMAT;
@@ -28,8 +29,25 @@ pub struct RunRecord {
     pub warnings: Vec<String>,
     /// The newest presentation, when it was changed after the run.
     pub presented: Option<Presented>,
-    /// Whether every trial of its plan has a row.
+    /// The last look at the spread, where the number of blocks is adaptive.
+    pub looked: Option<Looked>,
+    /// Whether every trial of its plan has a row, or a look said that there are enough.
     pub finished: bool,
+}
+
+impl Loaded {
+    /// The number of blocks that the last look of an adaptive experiment said to be enough, if it still is by what is asked now.
+    #[must_use]
+    pub fn enough_blocks(&self, design: &Design) -> Option<u32> {
+        let asked = design.adaptive?;
+        let (run, looked) = self.runs.iter().rev().find_map(|run| Some((run, run.looked?)))?;
+        let holds = match looked.enough? {
+            Enough::Narrow => looked.half_width.is_some_and(|half| half <= asked.target),
+            Enough::Budget => run.presented().design.adaptive.is_some_and(|then| then.budget == asked.budget),
+            Enough::Last => true,
+        };
+        holds.then_some(looked.blocks)
+    }
 }
 
 impl RunRecord {
@@ -85,6 +103,7 @@ fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {
         rows: Vec::new(),
         warnings: Vec::new(),
         presented: None,
+        looked: None,
         finished: false,
     };
     for event in read_journal(&run.folder.journal())? {
@@ -99,6 +118,7 @@ fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {
             Event::TrialFinished(row) => run.rows.push(*row),
             Event::Warned { message, .. } if !run.warnings.contains(&message) => run.warnings.push(message),
             Event::Presented(presented) => run.presented = Some(completed(*presented, &run.plan)),
+            Event::Looked(looked) => run.looked = Some(looked),
             Event::RunFinished { .. } => run.finished = true,
             Event::TrialStarted { .. } | Event::RunInterrupted { .. } | Event::Warned { .. } | Event::ImageReady { .. } => {}
         }

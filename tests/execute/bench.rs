@@ -7,7 +7,7 @@ use shakedown::manifest::{self, Source};
 use shakedown::measure::parsers::{self, PARSERS};
 use shakedown::model::catalog::Catalog;
 use shakedown::model::cgroup::CgroupLayout;
-use shakedown::model::event::{Event, TrialRow};
+use shakedown::model::event::{Event, Looked, TrialRow};
 use shakedown::model::experiment::PhaseLimits;
 use shakedown::model::facts::HostFacts;
 use shakedown::model::hygiene::Thresholds;
@@ -30,6 +30,10 @@ impl Observer for Seen {
     fn event(&mut self, event: &Event, progress: &Progress) {
         assert!(progress.done <= progress.total);
         self.0.push(event.clone());
+    }
+
+    fn look(&mut self) -> Option<Looked> {
+        None
     }
 }
 

@@ -3,8 +3,10 @@
 use super::markdown::{code, link, shell, text};
 use super::number;
 use super::view::{DataFile, Environment, Fact, FailedTrial, Setting};
+use crate::analyse::significance;
 use crate::model::estimate::{Analysis, Comparison, ENOUGH_ENGINE_STARTS, Subject};
-use crate::model::event::Attested;
+use crate::model::event::{Attested, Enough};
+use crate::model::experiment::Adaptive;
 use crate::model::facts::EngineFacts;
 use crate::model::metric::Unit;
 use crate::model::outcome::Outcome;
@@ -60,6 +62,7 @@ pub(in crate::report) fn method(results: &Results, analysis: &Analysis) -> Vec<S
         let end = if run.finished { "" } else { ", not finished" };
         format!("Run {}: {blocks}{}, seed {}{end}.", code(&run.run), starts(results, index), run.seed)
     }));
+    said.extend(adaptive(results));
     if results.rows.iter().any(|row| row.row.is_primer()) {
         said.push("Right after each start of an engine a trial was measured and thrown away (`primer` in trials.csv).".to_owned());
     }
@@ -76,13 +79,35 @@ pub(in crate::report) fn method(results: &Results, analysis: &Analysis) -> Vec<S
         ));
     }
     said.push(format!(
-        "Different: adjusted p of at most 0.05, called small when the ratio is less than {} from 1. Equivalent: the 90 % interval lies \
+        "Different: adjusted p of at most {}, called small when the ratio is less than {} from 1. Equivalent: the 90 % interval lies \
          within {}. Undecided is everything else, and never means the same.",
+        significance(results),
         number::percent(design.min_effect),
         number::percent(design.margin)
     ));
     said.push("A level is a median with its 95 % order-statistic interval, which exists from 6 observations on.".to_owned());
     said
+}
+
+/// By which rule the number of blocks was found, where it was.
+fn adaptive(results: &Results) -> Option<String> {
+    let asked = results.design.adaptive?;
+    let looked = results.runs.iter().rev().find_map(|run| run.looked)?;
+    let place = Adaptive::LOOKS.iter().filter(|look| **look <= looked.blocks).count();
+    let looks = Adaptive::LOOKS.len();
+    let how = match looked.enough {
+        Some(Enough::Narrow) => format!("stopped at look {place} of {looks}"),
+        Some(Enough::Last) => format!("stopped at the last of {looks} looks"),
+        Some(Enough::Budget) => format!("stopped after {} blocks because its time was over", looked.blocks),
+        None => format!("not finished, {place} of {looks} looks so far"),
+    };
+    let width = looked.half_width.map(|half| format!(", intervals of ± {}", number::percent(half))).unwrap_or_default();
+    Some(format!(
+        "Adaptive: {how}{width}. Blocks are added until the common spread of all variants gives intervals of ± {}, and no effect enters that \
+         rule; for the looking the adjusted p of a difference must be at most {}.",
+        number::percent(asked.target),
+        significance(results)
+    ))
 }
 
 /// How often the private engines of a run were started for its blocks; nothing where there were none.
