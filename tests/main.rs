@@ -20,6 +20,7 @@ mod engine_conformance;
 mod engine_conformance_docker;
 mod execute;
 mod fake;
+mod identical;
 mod kill;
 mod layers;
 mod machine;
