@@ -44,6 +44,9 @@ fn told(looks: &[Looked]) -> Vec<(u32, Option<Enough>)> {
 #[test]
 fn a_run_ends_at_the_first_look_that_is_narrow_enough_and_stays_ended() {
     let place = Place::new();
+    place.manifest("pair", &manifest("{target: 3%}"));
+    let plan = place.run(&["plan", "pair"]).stdout;
+    assert!(plan.contains("as many blocks as give intervals of ± 3 %: looks after 8, 12, 16, 24 and 32 of them"), "{plan}");
     let said = run(&place, "{target: 3%}", &noisy());
     assert!(said.stderr.contains("look after 8 blocks: intervals of ± 3.7"), "{}", said.stderr);
     assert_eq!(told(&looks(&place)), [(8, None), (12, Some(Enough::Narrow))]);

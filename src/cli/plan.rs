@@ -107,8 +107,9 @@ pub fn run(arguments: &Arguments) -> u8 {
         Err(problems) => return opened.problems(&problems),
     };
     talk::diagnostics(&opened.shown, &opened.text, &planned.warnings);
+    let adaptive = opened.experiment.design.adaptive.filter(|_| options.blocks.is_none());
     let written = match arguments.format {
-        Format::Table => talk::data(|out| planned::table(out, &planned.plan, &history)),
+        Format::Table => talk::data(|out| planned::table(out, &planned.plan, &history, adaptive)),
         Format::Json => talk::data(|out| planned::as_json(out, &planned.plan)),
         Format::Csv => talk::data(|out| planned::as_csv(out, &planned.plan)),
     };

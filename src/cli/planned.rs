@@ -1,6 +1,7 @@
 //! A plan as people and machines read it: a table, JSON, CSV.
 
 use super::talk;
+use crate::model::experiment::Adaptive;
 use crate::model::plan::{AA_SUFFIX, Plan, Trial, VariantHistory};
 use crate::plan::History;
 use comfy_table::{CellAlignment, Table, presets};
@@ -18,7 +19,8 @@ fn new_table(header: &[&str]) -> Table {
 }
 
 /// The variants with their reasons, the first trials in order, and how long it will take.
-pub(super) fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std::io::Result<()> {
+/// Where the number of blocks is `adaptive`, what is planned is the most that it may take.
+pub(super) fn table(out: &mut dyn Write, plan: &Plan, history: &History, adaptive: Option<Adaptive>) -> std::io::Result<()> {
     let copy = plan.variants.len() - 1;
     writeln!(
         out,
@@ -30,6 +32,11 @@ pub(super) fn table(out: &mut dyn Write, plan: &Plan, history: &History) -> std:
         plan.seed,
         plan.digest
     )?;
+    if let Some(Adaptive { target, .. }) = adaptive {
+        let [looks @ .., last] = Adaptive::LOOKS;
+        let looks = looks.map(|look| look.to_string()).join(", ");
+        writeln!(out, "as many blocks as give intervals of ± {} %: looks after {looks} and {last} of them", target * 100.0)?;
+    }
     if let Some(starts) = starts(plan) {
         writeln!(out, "{starts}")?;
     }
@@ -214,7 +221,7 @@ mod tests {
     #[test]
     fn a_plan_shows_its_engine_starts_in_every_form() {
         let plan = plan(vec![1, 1, 2, 2]);
-        let table = written(|out| table(out, &plan, &History::new()));
+        let table = written(|out| table(out, &plan, &History::new(), None));
         assert!(table.contains("\neach private engine is started 2 times, for blocks 1-2, 3-4\n"), "{table}");
         assert!(table.contains("batch  start  position"), "{table}");
         let csv = written(|out| as_csv(out, &plan));
@@ -230,7 +237,7 @@ mod tests {
     fn a_plan_without_private_engines_says_nothing_of_starts() {
         let plan = plan(Vec::new());
         for text in
-            [written(|out| table(out, &plan, &History::new())), written(|out| as_csv(out, &plan)), written(|out| as_json(out, &plan))]
+            [written(|out| table(out, &plan, &History::new(), None)), written(|out| as_csv(out, &plan)), written(|out| as_json(out, &plan))]
         {
             assert!(!text.contains("start"), "{text}");
         }
