@@ -21,6 +21,7 @@ const LAYERS: &[(&str, u8)] = &[
 const OWNERS: &[(&str, &[&str])] = &[
     ("annotate_snippets", &["cli"]),
     ("anstream", &["cli"]),
+    ("base64", &["report/page"]),
     ("bollard", &["engine/docker"]),
     ("clap", &["cli"]),
     ("comfy_table", &["cli"]),

@@ -10,7 +10,7 @@ use shakedown::model::outcome::{Outcome, Phase};
 use shakedown::model::plan::primer_id;
 use shakedown::model::results::Results;
 use shakedown::report::answers;
-use shakedown::report::page::{ChartRef, PageError, page};
+use shakedown::report::page::{ChartRef, Own, PageError, pages};
 use std::error::Error;
 
 /// CPU limits over six blocks with an A/A copy, a second metric, settings read back, a failure and a second run.
@@ -51,7 +51,15 @@ fn example() -> Results {
     results
 }
 
-fn charts() -> [ChartRef; 1] {
+/// The page in Markdown; `template` is a person's own.
+fn page(results: &Results, analysis: &Analysis, charts: &[ChartRef], template: Option<&str>) -> Result<String, PageError> {
+    let own = Own { markdown: template.map(str::to_owned), html: None };
+    let [(name, made), _] = pages(results, analysis, charts, &own)?.try_into().expect("two pages");
+    assert_eq!(name, "README.md");
+    Ok(made)
+}
+
+fn charts() -> [ChartRef<'static>; 1] {
     [ChartRef { file: "wall effects.png".into(), alt: "Ratios of wall to cpus=1".into(), ..ChartRef::default() }]
 }
 
@@ -228,8 +236,8 @@ fn a_template_of_another_person_is_used_or_refused() {
         ("{% for i in range(10000) %}{% for j in range(10000) %}x{% endfor %}{% endfor %}", "cannot be rendered"),
         ("{% include 'etc/passwd' %}", "cannot be rendered"),
     ] {
-        let PageError::Template { source } = with(template).expect_err(template);
-        assert!(source.to_string().contains(expected), "{template}: {source}");
-        assert!(source.source().is_some(), "{template}");
+        let refused = with(template).expect_err(template);
+        assert!(refused.to_string().contains(expected), "{template}: {refused}");
+        assert!(refused.source().is_some(), "{template}");
     }
 }

@@ -9,6 +9,7 @@ use shakedown::model::outcome::Phase;
 use shakedown::model::results::Results;
 use shakedown::record::{self, Store};
 use shakedown::report::charts::Fonts;
+use shakedown::report::page::Own;
 use shakedown::report::{answers, render};
 use std::path::Path;
 
@@ -20,7 +21,7 @@ fn committed() -> Results {
 }
 
 fn files(results: &Results) -> Vec<(String, Vec<u8>)> {
-    render(results, &analyse(results), &Fonts::embedded(), None).expect("a report")
+    render(results, &analyse(results), &Fonts::embedded(), &Own::default()).expect("a report")
 }
 
 fn text(files: &[(String, Vec<u8>)], name: &str) -> String {
@@ -56,7 +57,7 @@ fn answers_for_a_terminal_hold_no_markup_and_no_control_characters() {
     let results = results("f", "wall", Unit::SECOND, Better::Lower, &[("a", &base), ("\x1b[31m`b`\n*c*", &twice)]);
     let said = answers(&results, &analyse(&results));
     // ln of the six ratios: 0.69754 0.69750 0.69020 0.70022 0.69889 0.70186; their mean 0.69770 is that of 2.009.
-    assert_eq!(said, ["f= [31m`b` *c* takes 2.009 times as long as f=a (2.001 to 2.018, n = 6): different (worse)"]);
+    assert_eq!(said, ["f=⟨U+001B⟩[31m`b` *c* takes 2.009 times as long as f=a (2.001 to 2.018, n = 6): different (worse)"]);
 }
 
 #[test]

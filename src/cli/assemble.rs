@@ -3,8 +3,10 @@
 use super::{exit, fonts, talk};
 use crate::analyse;
 use crate::record::{self, RecordError, Store, write_atomically};
+use crate::report::page::Own;
+use crate::report::templates::Language;
 use crate::report::{self, ReportError};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What stood in the way of a report.
 pub enum Failure {
@@ -42,14 +44,25 @@ fn make(store: &Store, experiment: &str) -> Result<Report, Failure> {
     let results = record::results(store, experiment, loaded).map_err(Failure::Record)?;
     let analysis = analyse::analyse(&results);
     let fonts = fonts::for_texts(&report::texts(&results));
-    let files = report::render(&results, &analysis, &fonts, own_template(store).as_deref()).map_err(Failure::Report)?;
+    let files = report::render(&results, &analysis, &fonts, &own_templates(store)?).map_err(Failure::Report)?;
     Ok(Report { files, answers: report::answers(&results, &analysis) })
 }
 
-/// A user's template instead of the built-in one: `templates/report.md.j2` beside `reports/`.
-fn own_template(store: &Store) -> Option<String> {
-    let root = store.folder().parent()?.parent()?;
-    std::fs::read_to_string(root.join("templates/report.md.j2")).ok()
+/// A user's templates instead of the built-in ones: those of their names in the `templates/` beside `reports/`.
+///
+/// # Errors
+/// When one is there and cannot be read.
+fn own_templates(store: &Store) -> Result<Own, Failure> {
+    let Some(root) = store.folder().parent().and_then(Path::parent) else { return Ok(Own::default()) };
+    let own = |language: Language| {
+        let path = root.join("templates").join(language.template());
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(absent) if absent.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(source) => Err(Failure::Record(RecordError::Io { operation: format!("read {}", path.display()), source })),
+        }
+    };
+    Ok(Own { markdown: own(Language::Markdown)?, html: own(Language::Html)? })
 }
 
 /// What was written where.

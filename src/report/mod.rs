@@ -7,6 +7,7 @@ pub mod page;
 mod parts;
 pub mod tables;
 pub mod templates;
+pub mod visible;
 
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
@@ -20,9 +21,6 @@ const CIRCUMSTANCES: &str = "circumstances.csv";
 /// The CSV file of what the record may not tell.
 const CPU_TABLE: &str = "cpu.csv";
 
-/// The page.
-const PAGE: &str = "README.md";
-
 /// A report could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -35,20 +33,20 @@ pub enum ReportError {
         #[source]
         source: charts::ChartError,
     },
-    /// The page could not be rendered.
+    /// A page could not be rendered.
     #[error(transparent)]
     Page(#[from] page::PageError),
 }
 
-/// Every file of a report: name and content.
+/// Every file of a report: name and content. `own` are a person's templates.
 ///
 /// # Errors
-/// When a chart, table or the page cannot be made.
+/// When a chart, a table or a page cannot be made.
 pub fn render(
     results: &Results,
     analysis: &Analysis,
     fonts: &charts::Fonts,
-    template: Option<&str>,
+    own: &page::Own,
 ) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
     let mut files = Vec::new();
     let tables = [
@@ -63,28 +61,30 @@ pub fn render(
     if !analysis.cpu.is_empty() {
         files.push((CPU_TABLE.to_owned(), tables::cpu_csv(results, analysis)));
     }
-    let mut references = Vec::new();
-    for drawn in gallery::draw(results, analysis, fonts)? {
-        references.push(page::ChartRef { file: drawn.file.clone(), alt: drawn.alt, section: drawn.section });
-        files.push((drawn.file, drawn.png));
-    }
-    let page = page::page(results, analysis, &references, template)?;
-    files.push((PAGE.to_owned(), page.into_bytes()));
+    let drawn = gallery::draw(results, analysis, fonts)?;
+    let charts: Vec<page::ChartRef> = drawn.iter().map(gallery::Drawn::on_page).collect();
+    let pages = page::pages(results, analysis, &charts, own)?;
+    files.extend(drawn.into_iter().map(|drawn| (drawn.file, drawn.png)));
+    files.extend(pages.into_iter().map(|(file, page)| (file.to_owned(), page.into_bytes())));
     Ok(files)
 }
 
-/// Whether a report makes files of such a name beside its page: what stands there under one, and is not made, is of an earlier report.
+/// Whether a report makes files of such a name: what stands there under one, and is not made, is of an earlier report.
 #[must_use]
 pub fn makes(name: &str) -> bool {
-    TABLES.contains(&name) || [CIRCUMSTANCES, CPU_TABLE, PAGE].contains(&name) || gallery::is_chart(name)
+    TABLES.contains(&name)
+        || [CIRCUMSTANCES, CPU_TABLE].contains(&name)
+        || templates::Language::ALL.iter().any(|language| language.page() == name)
+        || gallery::is_chart(name)
 }
 
-/// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and without the
-/// control characters that a person's texts may hold. Beyond 20 comparisons a sentence says how many there are; the last one says when
+/// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and with the
+/// control characters of a person's texts named ([`visible`]). Beyond 20 comparisons a sentence says how many there are; the last one says when
 /// more blocks would help.
 #[must_use]
 pub fn answers(results: &Results, analysis: &Analysis) -> Vec<String> {
-    let (mut said, all) = templates::answers(results, analysis, templates::Form::Plain);
+    let (said, all) = templates::answers(results, analysis);
+    let mut said: Vec<String> = said.iter().map(templates::inline::Inline::plain).collect();
     let more = page::more(all, said.len(), "comparison", "in the report");
     said.extend([more, templates::advice(results, analysis)].into_iter().filter(|line| !line.is_empty()));
     said

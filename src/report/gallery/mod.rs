@@ -10,7 +10,7 @@ mod strips;
 
 use super::ReportError;
 use super::charts::{ChartError, Fonts, Stack, Strip};
-use super::page::Section;
+use super::page::{ChartRef, Section};
 use crate::analyse::primary;
 use crate::model::estimate::Analysis;
 use crate::model::plan::AA_SUFFIX;
@@ -30,6 +30,13 @@ pub(super) struct Drawn {
     pub(super) alt: String,
     pub(super) section: Section,
     pub(super) png: Vec<u8>,
+}
+
+impl Drawn {
+    /// The same for a page.
+    pub(super) fn on_page(&self) -> ChartRef<'_> {
+        ChartRef { file: self.file.clone(), alt: self.alt.clone(), section: self.section, png: &self.png }
+    }
 }
 
 /// Draws the charts; none when nothing was measured. Rows are in the order of the product, the A/A copy below the baseline.

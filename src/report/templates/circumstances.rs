@@ -1,6 +1,6 @@
 //! Everything around the numbers: failures, method, hosts and engines, settings that were read back, and how to do it again.
 
-use super::markdown::{code, link, shell, text};
+use super::inline::{Inline, code, console, joined, link, sentence, strong};
 use super::number;
 use super::view::{DataFile, Environment, Fact, FailedTrial, Setting};
 use crate::analyse::significance;
@@ -12,6 +12,7 @@ use crate::model::metric::Unit;
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{Results, RunSummary};
+use crate::report::visible::one_line;
 use std::collections::BTreeSet;
 
 /// Most failed trials, and most settings, that a page lists.
@@ -26,12 +27,12 @@ pub(in crate::report) fn failures(results: &Results) -> (Vec<FailedTrial>, usize
     let rows = failed().take(MOST_ROWS).map(|row| {
         let failure = row.row.failure.as_ref();
         FailedTrial {
-            run: results.runs.get(row.run).map_or_else(String::new, |run| code(&run.run)),
-            trial: code(&row.row.trial),
-            variant: code(&row.row.variant),
-            phase: failure.map_or("", |failure| failure.phase.name()).to_owned(),
-            reason: failure.map_or_else(String::new, |failure| text(&shortened(&failure.reason))),
-            replaced: if row.superseded { "yes" } else { "no" }.to_owned(),
+            run: results.runs.get(row.run).map_or_else(Inline::default, |run| code(run.run.as_str())),
+            trial: code(row.row.trial.as_str()),
+            variant: code(row.row.variant.as_str()),
+            phase: failure.map_or("", |failure| failure.phase.name()).into(),
+            reason: failure.map_or_else(Inline::default, |failure| shortened(&failure.reason).into()),
+            replaced: if row.superseded { "yes" } else { "no" }.into(),
         }
     });
     (rows.collect(), failed().count())
@@ -43,54 +44,59 @@ fn shortened(reason: &str) -> String {
 }
 
 /// How it was measured.
-pub(in crate::report) fn method(results: &Results, analysis: &Analysis) -> Vec<String> {
+pub(in crate::report) fn method(results: &Results, analysis: &Analysis) -> Vec<Inline> {
     let compared = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count();
     let runs = if compared == 1 { "the one variant".to_owned() } else { format!("each of the {compared} variants") };
-    let mut said = vec![format!(
+    let mut said: Vec<Inline> =
+        vec![
+        format!(
         "A block runs {runs} once, in an order shuffled from the run's seed and saved before the first trial; a trial is one execution \
          in fresh containers or processes."
-    )];
+    ).into()];
     let counted = |comparison: &&Comparison| comparison.engine_starts.is_some();
     let by_starts: Vec<&Comparison> = analysis.comparisons.iter().filter(counted).collect();
     if compared < results.variants.len() {
         let is_copy = |c: &&Comparison| matches!(c.subject, Subject::Variant(v) if results.variants[v].id.ends_with(AA_SUFFIX));
         let engine = if by_starts.iter().any(is_copy) { ", on an engine that is started for it alone" } else { "" };
-        said.push(format!("A second copy of the baseline runs in every block as A/A control{engine}: what differs there is noise."));
+        said.push(format!("A second copy of the baseline runs in every block as A/A control{engine}: what differs there is noise.").into());
     }
     said.extend(results.runs.iter().enumerate().map(|(index, run)| {
         let blocks = if run.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", run.blocks) };
         let end = if run.finished { "" } else { ", not finished" };
-        format!("Run {}: {blocks}{}, seed {}{end}.", code(&run.run), starts(results, index), run.seed)
+        Inline::from("Run ").and(code(run.run.as_str())).and(format!(": {blocks}{}, seed {}{end}.", starts(results, index), run.seed))
     }));
     said.extend(adaptive(results));
     if results.rows.iter().any(|row| row.row.is_primer()) {
-        said.push("Right after each start of an engine a trial was measured and thrown away (`primer` in trials.csv).".to_owned());
+        said.push(sentence("Right after each start of an engine a trial was measured and thrown away (`primer` in trials.csv)."));
     }
     let design = &results.design;
     said.push(
         "An effect is the geometric mean of the ratios within the blocks, with the 95 % interval of a paired t test on their logarithms."
-            .to_owned(),
+            .into(),
     );
     if !by_starts.is_empty() {
         said.push(format!(
             "Where the two sides run on different engines, of which one at least is started for its setting, the engine start is what is \
              repeated: the logarithms of its blocks are averaged first, the same t test is made of these means, and n counts starts. Fewer \
              than {ENOUGH_ENGINE_STARTS} give no verdict."
-        ));
+        ).into());
     }
-    said.push(format!(
-        "Different: adjusted p of at most {}, called small when the ratio is less than {} from 1. Equivalent: the 90 % interval lies \
+    said.push(
+        format!(
+            "Different: adjusted p of at most {}, called small when the ratio is less than {} from 1. Equivalent: the 90 % interval lies \
          within {}. Undecided is everything else, and never means the same.",
-        significance(results),
-        number::percent(design.min_effect),
-        number::percent(design.margin)
-    ));
-    said.push("A level is a median with its 95 % order-statistic interval, which exists from 6 observations on.".to_owned());
+            significance(results),
+            number::percent(design.min_effect),
+            number::percent(design.margin)
+        )
+        .into(),
+    );
+    said.push("A level is a median with its 95 % order-statistic interval, which exists from 6 observations on.".into());
     said
 }
 
 /// By which rule the number of blocks was found, where it was.
-fn adaptive(results: &Results) -> Option<String> {
+fn adaptive(results: &Results) -> Option<Inline> {
     let asked = results.design.adaptive?;
     let looked = results.runs.iter().rev().find_map(|run| run.looked)?;
     let place = Adaptive::LOOKS.iter().filter(|look| **look <= looked.blocks).count();
@@ -102,12 +108,13 @@ fn adaptive(results: &Results) -> Option<String> {
         None => format!("not finished, {place} of {looks} looks so far"),
     };
     let width = looked.half_width.map(|half| format!(", intervals of ± {}", number::percent(half))).unwrap_or_default();
-    Some(format!(
+    let said = format!(
         "Adaptive: {how}{width}. Blocks are added until the common spread of all variants gives intervals of ± {}, and no effect enters that \
          rule; for the looking the adjusted p of a difference must be at most {}.",
         number::percent(asked.target),
         significance(results)
-    ))
+    );
+    Some(said.into())
 }
 
 /// How often the private engines of a run were started for its blocks; nothing where there were none.
@@ -130,9 +137,8 @@ pub(in crate::report) fn environments(results: &Results) -> Vec<Environment> {
             None => found.push((vec![run], facts)),
         }
     }
-    let named = |run: &&RunSummary| format!("{} ({})", code(&run.run), text(&run.started.at));
-    let whole =
-        |(runs, facts): (Vec<&RunSummary>, Vec<Fact>)| Environment { runs: runs.iter().map(named).collect::<Vec<_>>().join(", "), facts };
+    let named = |run: &&RunSummary| code(run.run.as_str()).and(format!(" ({})", run.started.at));
+    let whole = |(runs, facts): (Vec<&RunSummary>, Vec<Fact>)| Environment { runs: joined(runs.iter().map(named), ", "), facts };
     found.into_iter().map(whole).collect()
 }
 
@@ -156,9 +162,9 @@ fn facts(run: &RunSummary) -> Vec<Fact> {
     facts.extend(run.started.engines.iter().map(|engine| ("engine", engine_words(engine))));
     facts.push(("shakedown", run.started.version.clone()));
     let known = facts.into_iter().filter(|(_, value)| !value.is_empty());
-    let mut facts: Vec<Fact> = known.map(|(name, value)| Fact { name: name.to_owned(), value: text(&value) }).collect();
-    let image = |(asked, digest): &(String, String)| format!("{} → {}", code(asked), code(&short_digest(digest)));
-    facts.extend(run.images.iter().map(|named| Fact { name: "image".to_owned(), value: image(named) }));
+    let mut facts: Vec<Fact> = known.map(|(name, value)| Fact { name: name.into(), value: value.into() }).collect();
+    let image = |(asked, digest): &(String, String)| code(asked.as_str()).and(" → ").and(code(short_digest(digest)));
+    facts.extend(run.images.iter().map(|named| Fact { name: "image".into(), value: image(named) }));
     facts
 }
 
@@ -206,15 +212,15 @@ pub(in crate::report) fn attested(results: &Results) -> (Vec<Setting>, usize) {
     order.sort_by(|(a, _), (b, _)| (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| by_number(a, b)).then_with(|| a.cmp(b)));
     let all = order.len();
     let setting = |(seen, attested): (Seen, &Attested)| Setting {
-        unit: code(&attested.unit),
-        setting: code(&attested.setting),
-        asked: code(&short_digest(&attested.asked)),
+        unit: code(attested.unit.as_str()),
+        setting: code(attested.setting.as_str()),
+        asked: code(short_digest(&attested.asked)),
         found: match &attested.found {
-            None => "not observable".to_owned(),
-            Some(found) if attested.differs() => format!("**{}**", code(found)),
-            Some(found) => code(&short_digest(found)),
+            None => "not observable".into(),
+            Some(found) if attested.differs() => strong(code(found.as_str())),
+            Some(found) => code(short_digest(found)),
         },
-        trials: counts.get(&seen).copied().unwrap_or_default().to_string(),
+        trials: number::count(counts.get(&seen).copied().unwrap_or_default()),
     };
     (order.into_iter().take(MOST_ROWS).map(setting).collect(), all)
 }
@@ -226,9 +232,16 @@ fn leading_number(text: &str) -> f64 {
 }
 
 /// The commands that measure again, and that write this page again from the record.
-pub(in crate::report) fn commands(results: &Results) -> Vec<String> {
+pub(in crate::report) fn commands(results: &Results) -> Inline {
     let manifest = shell(&format!("experiments/{}.yaml", results.experiment));
-    vec![format!("shakedown run {manifest} --fresh"), format!("shakedown report {manifest}")]
+    console(vec![format!("shakedown run {manifest} --fresh"), format!("shakedown report {manifest}")])
+}
+
+/// A word of a shell's command line, quoted where the shell would read more into it.
+fn shell(word: &str) -> String {
+    let line = one_line(word);
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/=".contains(c);
+    if !line.is_empty() && line.chars().all(plain) { line } else { format!("'{}'", line.replace('\'', "'\\''")) }
 }
 
 /// The data files beside the page.
@@ -243,10 +256,5 @@ pub(in crate::report) fn files(results: &Results, analysis: &Analysis) -> Vec<Da
         ("factors.csv", "the factors and their levels"),
         ("metrics.csv", "what each metric is, and its unit"),
     ];
-    files
-        .into_iter()
-        .chain(circumstances)
-        .chain(cpu)
-        .map(|(file, about)| DataFile { file: format!("[{file}]({})", link(file)), about: about.to_owned() })
-        .collect()
+    files.into_iter().chain(circumstances).chain(cpu).map(|(file, about)| DataFile { file: link(file), about: about.into() }).collect()
 }

@@ -1,22 +1,48 @@
-//! Text of other people inside Markdown: it is shown as it is and never becomes markup, a link, a formula or HTML.
+//! Text in Markdown: the texts of other people are shown as they are and never become markup, a link, a formula or HTML.
 
-/// Inline text on one line; safe in a table's cell and at the start of a line.
+use super::inline::{Inline, Piece, address};
+use crate::report::visible::{one_line, spaced};
+
+/// A text on one line; safe in a table's cell and at the start of a line. Only commands are a block.
 #[must_use]
-pub fn text(raw: &str) -> String {
-    not_a_block(inline(raw))
+pub fn markdown(inline: &Inline) -> String {
+    not_a_block(marked(inline).trim().to_owned())
 }
 
-/// Inline text on one line, for a place where no block can begin, such as behind the `#` of a heading.
-#[must_use]
-pub fn inline(raw: &str) -> String {
-    let line = one_line(raw);
+fn marked(inline: &Inline) -> String {
+    inline.pieces().iter().map(piece).collect()
+}
+
+fn piece(piece: &Piece) -> String {
+    match piece {
+        Piece::Text(raw) => text(raw),
+        Piece::Code(raw) => code(raw),
+        Piece::Strong(inner) => around("**", inner),
+        Piece::Emphasis(inner) => around("*", inner),
+        Piece::Link(file) => format!("[{}]({})", text(file), address(file)),
+        Piece::Target(file) => address(file),
+        Piece::Console(commands) => console(commands),
+    }
+}
+
+/// Marked up, where there is something: a mark beside white space or around nothing would be shown.
+fn around(mark: &str, inner: &Inline) -> String {
+    let inner = marked(inner);
+    let inner = inner.trim();
+    if inner.is_empty() { String::new() } else { format!("{mark}{inner}{mark}") }
+}
+
+/// Text inside a line.
+fn text(raw: &str) -> String {
+    let line = spaced(raw);
     let mut escaped = String::with_capacity(line.len());
     let mut previous = None;
     let mut rest = line.chars().peekable();
     while let Some(c) = rest.next() {
         match c {
             '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
+            // Before a space it begins neither a tag nor an address.
+            '<' if rest.peek() != Some(&' ') => escaped.push_str("&lt;"),
             '>' => escaped.push_str("&gt;"),
             '\\' | '`' | '*' | '[' | ']' | '|' | '~' | '$' => escaped.extend(['\\', c]),
             '_' if !(previous.is_some_and(char::is_alphanumeric) && rest.peek().is_some_and(|next| next.is_alphanumeric())) => {
@@ -29,31 +55,8 @@ pub fn inline(raw: &str) -> String {
     escaped
 }
 
-/// Text in which words between backticks are code, such as a caution; everything else is as in [`text`].
-#[must_use]
-pub fn sentence(raw: &str) -> String {
-    let parts: Vec<&str> = raw.split('`').collect();
-    if parts.len().is_multiple_of(2) {
-        return text(raw);
-    }
-    let piece = |(at, part): (usize, &&str)| {
-        if at % 2 == 1 {
-            return code(part);
-        }
-        let ends = |here: bool| if here { " " } else { "" };
-        let inner = text(part);
-        if inner.is_empty() {
-            ends(!part.is_empty()).to_owned()
-        } else {
-            format!("{}{inner}{}", ends(part.starts_with(' ')), ends(part.ends_with(' ')))
-        }
-    };
-    parts.iter().enumerate().map(piece).collect::<String>().trim().to_owned()
-}
-
 /// A code span on one line that shows exactly these characters; safe in a table's cell.
-#[must_use]
-pub fn code(raw: &str) -> String {
+fn code(raw: &str) -> String {
     let line = one_line(raw);
     if line.is_empty() {
         return "(empty)".to_owned();
@@ -68,47 +71,32 @@ pub fn code(raw: &str) -> String {
     format!("{fence}{pad}{line}{pad}{fence}")
 }
 
-/// The target of a link to a file beside the page.
-#[must_use]
-pub fn link(file: &str) -> String {
-    let mut target = String::with_capacity(file.len());
-    for byte in file.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._/".contains(&byte) {
-            target.push(char::from(byte));
-        } else {
-            target.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    target
-}
-
-/// A word of a shell's command line, quoted where the shell would read more into it.
-#[must_use]
-pub fn shell(word: &str) -> String {
-    let line = one_line(word);
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._/=".contains(c);
-    if !line.is_empty() && line.chars().all(plain) { line } else { format!("'{}'", line.replace('\'', "'\\''")) }
-}
-
-/// White space and control characters as single spaces, none at the ends; nothing is marked up.
-#[must_use]
-pub fn one_line(raw: &str) -> String {
-    raw.split(|c: char| c.is_whitespace() || c.is_control()).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+/// A block of commands: no line of it can end it, because each begins with its prompt.
+fn console(commands: &[String]) -> String {
+    let lines: String = commands.iter().map(|command| format!("$ {}\n", one_line(command))).collect();
+    format!("```console\n{lines}```")
 }
 
 /// Escapes what would begin a heading, a list or a rule at the start of a line.
 fn not_a_block(line: String) -> String {
+    let ends = |rest: &str| rest.is_empty() || rest.starts_with(' ');
     let digits = line.find(|c: char| !c.is_ascii_digit()).unwrap_or(line.len());
-    let mut rest = line[digits..].chars();
-    match (rest.next(), rest.next()) {
-        (Some('#' | '-' | '+' | '='), _) if digits == 0 => format!("\\{line}"),
-        (Some('.' | ')'), None | Some(' ')) if digits > 0 => format!("{}\\{}", &line[..digits], &line[digits..]),
-        _ => line,
+    let rest = &line[digits..];
+    let heading = ends(line.trim_start_matches('#')) && line.starts_with('#');
+    let bullet = line.starts_with(['-', '+']) && ends(&line[1..]);
+    let rule = line.starts_with(['-', '=']) && line.chars().all(|c| c == ' ' || line.starts_with(c));
+    if heading || bullet || rule {
+        format!("\\{line}")
+    } else if (1..10).contains(&digits) && rest.starts_with(['.', ')']) && ends(&rest[1..]) {
+        format!("{}\\{rest}", &line[..digits])
+    } else {
+        line
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::inline::{self, sentence};
     use super::*;
 
     #[test]
@@ -116,6 +104,7 @@ mod tests {
         let table = [
             ("a|b", "a\\|b"),
             ("<img src=x>", "&lt;img src=x&gt;"),
+            ("a < b <", "a < b &lt;"),
             ("`x`", "\\`x\\`"),
             ("[a](b)", "\\[a\\](b)"),
             ("requests_per_second", "requests_per_second"),
@@ -123,17 +112,22 @@ mod tests {
             ("*x* ~y~ $z$ \\", "\\*x\\* \\~y\\~ \\$z\\$ \\\\"),
             ("&amp;", "&amp;amp;"),
             ("# a", "\\# a"),
+            ("###", "\\###"),
             ("- a", "\\- a"),
+            ("--- ---", "\\--- ---"),
+            ("==", "\\=="),
             ("1. a", "1\\. a"),
+            ("1)", "1\\)"),
             ("2.5 s", "2.5 s"),
+            ("+101 %", "+101 %"),
+            ("--cpus", "--cpus"),
             ("10 blocks", "10 blocks"),
             ("  two\n\nlines\t", "two lines"),
             ("日本", "日本"),
         ];
         for (raw, escaped) in table {
-            assert_eq!(text(raw), escaped, "{raw}");
+            assert_eq!(markdown(&inline::text(raw)), escaped, "{raw}");
         }
-        assert_eq!(inline("--cpus *x*"), "--cpus \\*x\\*");
     }
 
     #[test]
@@ -148,23 +142,23 @@ mod tests {
             ("<b>", "`<b>`"),
         ];
         for (raw, shown) in table {
-            assert_eq!(code(raw), shown, "{raw}");
+            assert_eq!(markdown(&inline::code(raw)), shown, "{raw}");
         }
     }
 
     #[test]
     fn sentences_keep_their_code() {
-        assert_eq!(sentence("variant `a_b|c` is < `d`"), "variant <code>a_b\\|c</code> is &lt; `d`");
-        assert_eq!(sentence("`f=a`, `f=b`"), "`f=a`, `f=b`");
-        assert_eq!(sentence("one ` only"), "one \\` only");
+        assert_eq!(markdown(&sentence("variant `a_b|c` is < `d`")), "variant <code>a_b\\|c</code> is < `d`");
+        assert_eq!(markdown(&sentence("`f=a`, `f=b`")), "`f=a`, `f=b`");
+        assert_eq!(markdown(&sentence("one ` only")), "one \\` only");
+        assert_eq!(markdown(&inline::strong(inline::code("a")).and(" b ").and(inline::emphasis(" "))), "**`a`** b");
     }
 
     #[test]
-    fn links_and_words() {
-        assert_eq!(link("a b(1)é.png"), "a%20b%281%29%C3%A9.png");
-        assert_eq!(
-            (shell("experiments/x.yaml"), shell("it's"), shell("a b")),
-            ("experiments/x.yaml".into(), "'it'\\''s'".into(), "'a b'".into())
-        );
+    fn links_and_commands() {
+        assert_eq!(address("a b(1)é.png"), "a%20b%281%29%C3%A9.png");
+        assert_eq!(markdown(&inline::link("javascript:a.csv")), "[javascript:a.csv](javascript%3Aa.csv)");
+        let hostile = inline::console(vec!["run 'a\n```\n<b>'".to_owned()]);
+        assert_eq!(markdown(&hostile), "```console\n$ run 'a ``` <b>'\n```");
     }
 }

@@ -1,5 +1,6 @@
 //! How numbers look to people: three or four significant digits, a unit of a fitting size, never more than was measured.
 
+use super::inline::Inline;
 use crate::model::metric::Unit;
 
 /// Stands where there is no number.
@@ -66,6 +67,12 @@ impl Scale {
     pub fn show(&self, value: f64) -> String {
         if self.symbol.is_empty() { self.bare(value) } else { format!("{} {}", self.bare(value), self.symbol) }
     }
+}
+
+/// How many there are, as it stands in a table.
+#[must_use]
+pub fn count(many: usize) -> Inline {
+    Inline::from(many.to_string()).of(many as f64)
 }
 
 /// A value in a unit of its own size: `50 ms`, `512 MiB`, `38,446 1/s`.

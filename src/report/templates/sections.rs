@@ -1,6 +1,6 @@
 //! The tables of numbers: verdicts, and levels by metric.
 
-use super::markdown::{code, text};
+use super::inline::{Inline, code, emphasis, strong};
 use super::number::{self, ABSENT, Scale};
 use super::sentences::{self, workload};
 use super::undecided;
@@ -30,8 +30,8 @@ pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec
         Subject::Variant(_) => Kind::Exploratory,
     };
     let table = |wanted: Kind, heading: &str, note: &str| VerdictTable {
-        heading: heading.to_owned(),
-        note: note.to_owned(),
+        heading: heading.into(),
+        note: note.into(),
         rows: analysis.comparisons.iter().filter(|c| kind(c) == wanted).filter_map(|c| verdict_row(results, c)).collect(),
     };
     let tables = [
@@ -59,7 +59,7 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
     let metric = results.metrics.iter().find(|metric| metric.name == comparison.metric)?;
     let (subject, against, measured) = match &comparison.subject {
         Subject::Variant(variant) => {
-            (variant_name(results, *variant)?, code(&results.variants.get(results.baseline)?.id), comparison.metric.as_str())
+            (variant_name(results, *variant)?, code(results.variants.get(results.baseline)?.id.as_str()), comparison.metric.as_str())
         }
         Subject::Workloads { variant, against } => pair_names(results, *variant, &comparison.metric, against)?,
     };
@@ -67,25 +67,26 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
     let copy = matches!(comparison.subject, Subject::Variant(variant) if results.variants[variant].id.ends_with(AA_SUFFIX));
     let words = if copy { effect.verdict.words().to_owned() } else { sentences::verdict(comparison, metric) };
     let verdict = match (comparison.too_short, effect.verdict, words.split_once(" (")) {
-        (true, Verdict::Undecided, _) => "**too short** to trust".to_owned(),
-        (true, ..) => format!("**too short** to trust: {words}"),
+        (true, Verdict::Undecided, _) => strong("too short").and(" to trust"),
+        (true, ..) => strong("too short").and(format!(" to trust: {words}")),
         (false, Verdict::Undecided, _) => match comparison.lacks_engine_starts() {
-            Some(starts) => format!("{words} ({})", undecided::insufficient(starts)),
-            None => words,
+            Some(starts) => format!("{words} ({})", undecided::insufficient(starts)).into(),
+            None => words.into(),
         },
-        (false, _, Some((verdict, better))) => format!("**{verdict}** ({better}"),
-        (false, _, None) => format!("**{words}**"),
+        (false, _, Some((verdict, better))) => strong(verdict).and(format!(" ({better}")),
+        (false, _, None) => strong(words),
     };
-    let verdict = format!("{verdict}{}", clean(comparison));
+    let verdict = verdict.and(clean(comparison));
     Some(VerdictRow {
         subject,
         against,
         metric: code(measured),
-        ratio,
-        interval: ends.map_or_else(|| ABSENT.to_owned(), |[low, high]| format!("{low} to {high}")),
-        change: number::change(effect.ratio),
-        n: sentences::replicates(comparison),
-        p: effect.p_adjusted.map_or_else(|| ABSENT.to_owned(), number::probability),
+        ratio: Inline::from(ratio).of(effect.ratio),
+        interval: ends
+            .map_or_else(|| ABSENT.into(), |[low, high]| Inline::from(format!("{low} to {high}")).of(effect.low.unwrap_or(f64::NAN))),
+        change: Inline::from(number::change(effect.ratio)).of(effect.ratio),
+        n: Inline::from(sentences::replicates(comparison)).of(effect.n as f64),
+        p: effect.p_adjusted.map_or_else(|| ABSENT.into(), |p| Inline::from(number::probability(p)).of(p)),
         verdict,
     })
 }
@@ -100,10 +101,10 @@ fn clean(comparison: &Comparison) -> String {
 }
 
 /// What is compared, with what, and by which metric, for two workloads of one variant.
-fn pair_names<'m>(results: &Results, variant: usize, over: &'m str, under: &str) -> Option<(String, String, &'m str)> {
-    let place = code(&results.variants.get(variant)?.id);
+fn pair_names<'m>(results: &Results, variant: usize, over: &'m str, under: &str) -> Option<(Inline, Inline, &'m str)> {
+    let place = code(results.variants.get(variant)?.id.as_str());
     Some(match workload(results, variant, over).zip(workload(results, variant, under)) {
-        Some(((over, what), (under, _))) => (format!("{} in {place}", code(over)), code(under), what),
+        Some(((over, what), (under, _))) => (code(over).and(" in ").and(place), code(under), what),
         None => (place, code(under), over),
     })
 }
@@ -131,7 +132,7 @@ fn tainted(results: &Results) -> Vec<String> {
             row.row.taints.iter().for_each(|taint| *of_variant.entry(taint).or_default() += 1);
         }
     }
-    let words = |(taint, count): (&str, usize)| format!("{count} {}", text(taint));
+    let words = |(taint, count): (&str, usize)| format!("{count} {taint}");
     counts
         .into_iter()
         .map(|taints| if taints.is_empty() { "0".to_owned() } else { taints.into_iter().map(words).collect::<Vec<_>>().join(", ") })
@@ -152,12 +153,12 @@ fn level_table(results: &Results, metric: usize, levels: &[&LevelRow], tainted: 
         };
         Some(LevelLine {
             variant: variant_name(results, level.variant)?,
-            n: estimate.n.to_string(),
-            tainted: tainted.get(level.variant).cloned().unwrap_or_default(),
-            median: bare(estimate.median),
-            interval,
-            min: bare(estimate.min),
-            max: bare(estimate.max),
+            n: number::count(estimate.n),
+            tainted: tainted.get(level.variant).cloned().unwrap_or_default().into(),
+            median: Inline::from(bare(estimate.median)).of(estimate.median),
+            interval: Inline::from(interval).of(estimate.low.unwrap_or(f64::NAN)),
+            min: Inline::from(bare(estimate.min)).of(estimate.min),
+            max: Inline::from(bare(estimate.max)).of(estimate.max),
         })
     };
     let better = match metric.better.filter(|better| metric.declared || !is_declared_otherwise(results, metric, *better)) {
@@ -166,9 +167,9 @@ fn level_table(results: &Results, metric: usize, levels: &[&LevelRow], tainted: 
         None => "",
     };
     Some(LevelTable {
-        metric: code(&metric.name),
-        unit: text(scale.symbol()),
-        better: better.to_owned(),
+        metric: code(metric.name.as_str()),
+        unit: scale.symbol().into(),
+        better: better.into(),
         rows: in_order(results, levels).iter().filter_map(line).collect(),
     })
 }
@@ -195,11 +196,11 @@ pub(super) fn place(results: &Results, variant: usize) -> (usize, u8) {
 }
 
 /// A variant's id; the A/A copy says what it is, and the baseline too.
-pub(super) fn variant_name(results: &Results, variant: usize) -> Option<String> {
-    let id = &results.variants.get(variant)?.id;
+pub(super) fn variant_name(results: &Results, variant: usize) -> Option<Inline> {
+    let id = results.variants.get(variant)?.id.as_str();
     Some(match id.strip_suffix(AA_SUFFIX) {
-        Some(original) => format!("*{} (A/A control)*", code(original)),
-        None if variant == results.baseline => format!("{} (baseline)", code(id)),
+        Some(original) => emphasis(code(original).and(" (A/A control)")),
+        None if variant == results.baseline => code(id).and(" (baseline)"),
         None => code(id),
     })
 }

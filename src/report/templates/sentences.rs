@@ -1,6 +1,6 @@
 //! The answers in plain words: one sentence per comparison that verdicts are about, for the page and for a terminal.
 
-use super::markdown::{code, one_line};
+use super::inline::{Inline, code, strong};
 use super::number::{self, Scale};
 use super::undecided;
 use crate::analyse::primary;
@@ -15,46 +15,21 @@ const MOST_ANSWERS: usize = 20;
 /// Metrics of which one says that something takes long.
 const DURATIONS: [&str; 5] = ["wall", "real", "elapsed", "duration", "total_time"];
 
-/// Where a sentence is read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in crate::report) enum Form {
-    /// On the page: names are code, verdicts are bold.
-    Page,
-    /// On a terminal: no mark-up, and no control character of a person's text.
-    Plain,
-}
-
-impl Form {
-    fn name(self, raw: &str) -> String {
-        match self {
-            Self::Page => code(raw),
-            Self::Plain => one_line(raw),
-        }
-    }
-
-    fn strong(self, words: &str) -> String {
-        match self {
-            Self::Page => format!("**{words}**"),
-            Self::Plain => words.to_owned(),
-        }
-    }
-}
-
 /// The sentences in the order of the comparisons, and how many there would be in all. Exploratory metrics get none.
-pub(in crate::report) fn answers(results: &Results, analysis: &Analysis, form: Form) -> (Vec<String>, usize) {
+pub(in crate::report) fn answers(results: &Results, analysis: &Analysis) -> (Vec<Inline>, usize) {
     let all = answered(results, analysis);
-    let says = Speaker { results, form };
+    let says = Speaker { results };
     let sentence = |comparison: &&Comparison| {
         let family = all.iter().filter(|other| same_family(other, comparison)).count();
         says.answer(comparison, family)
     };
-    let said: Vec<String> = alone(results, analysis, form).into_iter().chain(all.iter().filter_map(sentence)).collect();
+    let said: Vec<Inline> = alone(results, analysis).into_iter().chain(all.iter().filter_map(sentence)).collect();
     let many = said.len();
     (said.into_iter().take(MOST_ANSWERS).collect(), many)
 }
 
 /// The levels of the declared metrics, where there is one variant only: then they are the answer.
-fn alone(results: &Results, analysis: &Analysis, form: Form) -> Vec<String> {
+fn alone(results: &Results, analysis: &Analysis) -> Vec<Inline> {
     if results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count() != 1 {
         return Vec::new();
     }
@@ -67,10 +42,10 @@ fn alone(results: &Results, analysis: &Analysis, form: Form) -> Vec<String> {
         let scale = Scale::of(&metric.unit, estimate.median);
         let ends = [estimate.low, estimate.high].map(|end| end.unwrap_or(estimate.median));
         let bare = scale.column(&[estimate.median, ends[0], ends[1]]);
-        let unit = if scale.symbol().is_empty() { String::new() } else { format!(" {}", one_line(scale.symbol())) };
+        let unit = if scale.symbol().is_empty() { String::new() } else { format!(" {}", scale.symbol()) };
         let interval =
             if estimate.low.is_some() { format!("95 % interval {} to {}, ", bare(ends[0]), bare(ends[1])) } else { String::new() };
-        Some(format!("{} is {}{unit} (median, {interval}n = {})", form.name(&metric.name), bare(estimate.median), estimate.n))
+        Some(code(metric.name.as_str()).and(format!(" is {}{unit} (median, {interval}n = {})", bare(estimate.median), estimate.n)))
     };
     analysis.levels.iter().filter(wanted).filter_map(sentence).collect()
 }
@@ -108,35 +83,34 @@ fn same_family(one: &Comparison, other: &Comparison) -> bool {
 
 struct Speaker<'r> {
     results: &'r Results,
-    form: Form,
 }
 
 impl Speaker<'_> {
-    fn answer(&self, comparison: &Comparison, family: usize) -> Option<String> {
+    fn answer(&self, comparison: &Comparison, family: usize) -> Option<Inline> {
         let metric = self.results.metrics.iter().find(|metric| metric.name == comparison.metric)?;
         let effect = &comparison.effect;
         let claim = match &comparison.subject {
             Subject::Variant(variant) => {
                 let id = &self.results.variants.get(*variant)?.id;
                 if id.ends_with(AA_SUFFIX) {
-                    return Some(control(comparison));
+                    return Some(control(comparison).into());
                 }
                 self.of_variants(id, metric, effect)?
             }
             Subject::Workloads { variant, against } => self.of_workloads(*variant, &comparison.metric, against, metric, effect)?,
         };
-        let claim = format!("{claim} ({})", interval(comparison));
+        let claim = claim.and(format!(" ({}): ", interval(comparison)));
         let verdict = verdict(comparison, metric);
         if comparison.too_short {
             let alone =
                 if effect.verdict == Verdict::Undecided { String::new() } else { format!("; the numbers alone would say {verdict}") };
-            return Some(format!("{claim}: {}{alone}", self.form.strong("too short to trust")));
+            return Some(claim.and(strong("too short to trust")).and(alone));
         }
-        let verdict = self.form.strong(&verdict);
+        let said = claim.and(strong(verdict));
         Some(match effect.verdict {
-            Verdict::Different | Verdict::DifferentSmall => format!("{claim}: {verdict}"),
-            Verdict::Equivalent => format!("{claim}: {verdict} within {}", self.margin(effect)),
-            Verdict::Undecided => format!("{claim}: {verdict}; {}", undecided::why(comparison, self.results.design.min_effect, family)),
+            Verdict::Different | Verdict::DifferentSmall => said,
+            Verdict::Equivalent => said.and(format!(" within {}", self.margin(effect))),
+            Verdict::Undecided => said.and(format!("; {}", undecided::why(comparison, self.results.design.min_effect, family))),
         })
     }
 
@@ -150,31 +124,31 @@ impl Speaker<'_> {
     }
 
     /// What is found of a variant against the baseline.
-    fn of_variants(&self, id: &str, metric: &MetricColumn, effect: &Effect) -> Option<String> {
-        let (over, under) = (self.form.name(id), self.form.name(&self.results.variants.get(self.results.baseline)?.id));
+    fn of_variants(&self, id: &str, metric: &MetricColumn, effect: &Effect) -> Option<Inline> {
+        let (over, under) = (code(id), code(self.results.variants.get(self.results.baseline)?.id.as_str()));
         let times = times(effect);
         let last = metric.name.rsplit('.').next().unwrap_or_default();
         Some(if is_duration(last, metric) && last == metric.name {
-            format!("{over} takes {times} as long as {under}")
+            over.and(format!(" takes {times} as long as ")).and(under)
         } else {
-            format!("{} of {over} is {times} that of {under}", self.form.name(&metric.name))
+            code(metric.name.as_str()).and(" of ").and(over).and(format!(" is {times} that of ")).and(under)
         })
     }
 
     /// What is found of two workloads of the same trials.
-    fn of_workloads(&self, variant: usize, over: &str, under: &str, metric: &MetricColumn, effect: &Effect) -> Option<String> {
-        let place = self.form.name(&self.results.variants.get(variant)?.id);
+    fn of_workloads(&self, variant: usize, over: &str, under: &str, metric: &MetricColumn, effect: &Effect) -> Option<Inline> {
+        let place = Inline::from("In ").and(code(self.results.variants.get(variant)?.id.as_str())).and(", ");
         let times = times(effect);
         let Some(((over, what), (under, _))) = workload(self.results, variant, over).zip(workload(self.results, variant, under)) else {
-            return Some(format!("In {place}, {} is {times} {}", self.form.name(over), self.form.name(under)));
+            return Some(place.and(code(over)).and(format!(" is {times} ")).and(code(under)));
         };
-        let (over, under) = (self.form.name(over), self.form.name(under));
+        let (over, under) = (code(over), code(under));
         Some(if is_duration(what, metric) {
-            format!("In {place}, {over} takes {times} as long as {under} in the same trials")
+            place.and(over).and(format!(" takes {times} as long as ")).and(under).and(" in the same trials")
         } else if what == "cpu_seconds" {
-            format!("In {place}, {over} gets {times} the CPU time of {under} in the same trials")
+            place.and(over).and(format!(" gets {times} the CPU time of ")).and(under).and(" in the same trials")
         } else {
-            format!("In {place}, {} of {over} is {times} that of {under} in the same trials", self.form.name(what))
+            place.and(code(what)).and(" of ").and(over).and(format!(" is {times} that of ")).and(under).and(" in the same trials")
         })
     }
 }

@@ -1,28 +1,30 @@
-//! What a template of a report sees: text, already formatted and escaped for Markdown, and lists of text. A template does no arithmetic.
+//! What the templates of a report see: texts and lists of texts, already in words and escaped when they are printed ([`Inline`]). A
+//! template does no arithmetic.
 //!
 //! The field names are the interface of a person's own template. Text that does not apply is empty, which a template sees as false.
 
+use super::inline::Inline;
 use serde::Serialize;
 
 /// Everything on the page, in the order of the page.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct View {
     /// The title.
-    pub title: String,
+    pub title: Inline,
     /// The question that the experiment asks.
-    pub question: String,
+    pub question: Inline,
     /// How loud the cautions are: `CAUTION` where numbers must not be trusted, else `WARNING`.
-    pub alert: String,
+    pub alert: Inline,
     /// What a reader must know before the numbers.
-    pub cautions: Vec<String>,
+    pub cautions: Vec<Inline>,
     /// The warnings of the runs.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Inline>,
     /// One sentence per comparison that verdicts are about.
-    pub answers: Vec<String>,
+    pub answers: Vec<Inline>,
     /// How many more there are than `answers` holds, as a sentence.
-    pub more_answers: String,
+    pub more_answers: Inline,
     /// What to do where few blocks leave questions open.
-    pub advice: String,
+    pub advice: Inline,
     /// The comparisons.
     pub verdicts: Vec<VerdictTable>,
     /// The charts.
@@ -40,17 +42,17 @@ pub struct View {
     /// Trials that failed.
     pub failures: Vec<FailedTrial>,
     /// How many more there are than `failures` holds, as a sentence.
-    pub more_failures: String,
+    pub more_failures: Inline,
     /// How it was measured, one sentence each.
-    pub method: Vec<String>,
+    pub method: Vec<Inline>,
     /// The hosts and engines.
     pub environments: Vec<Environment>,
     /// What was asked of the kernel and the engine, and what they said.
     pub attested: Vec<Setting>,
     /// How many more there are than `attested` holds, as a sentence.
-    pub more_attested: String,
-    /// Commands that do it again.
-    pub commands: Vec<String>,
+    pub more_attested: Inline,
+    /// The commands that do it again, as a block.
+    pub commands: Inline,
     /// The data files.
     pub files: Vec<DataFile>,
 }
@@ -59,9 +61,9 @@ pub struct View {
 #[derive(Debug, Clone, Serialize)]
 pub struct VerdictTable {
     /// Its heading.
-    pub heading: String,
+    pub heading: Inline,
     /// What must be known to read it.
-    pub note: String,
+    pub note: Inline,
     /// The comparisons.
     pub rows: Vec<VerdictRow>,
 }
@@ -70,69 +72,71 @@ pub struct VerdictTable {
 #[derive(Debug, Clone, Serialize)]
 pub struct VerdictRow {
     /// What is compared.
-    pub subject: String,
+    pub subject: Inline,
     /// With what.
-    pub against: String,
+    pub against: Inline,
     /// By which metric.
-    pub metric: String,
+    pub metric: Inline,
     /// The ratio.
-    pub ratio: String,
+    pub ratio: Inline,
     /// Its 95 % interval.
-    pub interval: String,
+    pub interval: Inline,
     /// The same as a change in percent.
-    pub change: String,
+    pub change: Inline,
     /// Pairs.
-    pub n: String,
+    pub n: Inline,
     /// The adjusted p.
-    pub p: String,
+    pub p: Inline,
     /// The verdict.
-    pub verdict: String,
+    pub verdict: Inline,
 }
 
 /// A chart beside the page.
 #[derive(Debug, Clone, Serialize)]
 pub struct Chart {
     /// The link's target.
-    pub file: String,
+    pub file: Inline,
     /// What it shows, for those who do not see it.
-    pub alt: String,
+    pub alt: Inline,
+    /// The picture itself, as a `data:` address.
+    pub data: Inline,
 }
 
 /// What held a variant back.
 #[derive(Debug, Clone, Serialize)]
 pub struct Limited {
     /// The variant.
-    pub variant: String,
+    pub variant: Inline,
     /// What it was.
-    pub by: String,
+    pub by: Inline,
 }
 
 /// What one check read over the trials that count.
 #[derive(Debug, Clone, Serialize)]
 pub struct CheckLine {
     /// The check.
-    pub check: String,
+    pub check: Inline,
     /// In how many trials it was made.
-    pub trials: String,
+    pub trials: Inline,
     /// In how many of them it warned.
-    pub warned: String,
+    pub warned: Inline,
     /// How many it tainted.
-    pub tainted: String,
+    pub tainted: Inline,
     /// In how many it could not be observed.
-    pub unobservable: String,
+    pub unobservable: Inline,
     /// The median of what it read.
-    pub median: String,
+    pub median: Inline,
     /// The worst of what it read.
-    pub worst: String,
+    pub worst: Inline,
 }
 
 /// Where the CPU time went: who used how much of it, and its charts. Without rows and charts the record does not tell.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct CpuSection {
     /// What the numbers are and how to read them, one sentence each.
-    pub notes: Vec<String>,
+    pub notes: Vec<Inline>,
     /// The parts: the headings of the columns behind the variant's.
-    pub parts: Vec<String>,
+    pub parts: Vec<Inline>,
     /// The variants.
     pub rows: Vec<CpuLine>,
     /// The charts.
@@ -143,22 +147,22 @@ pub struct CpuSection {
 #[derive(Debug, Clone, Serialize)]
 pub struct CpuLine {
     /// The variant.
-    pub variant: String,
+    pub variant: Inline,
     /// One number per part.
-    pub cells: Vec<String>,
+    pub cells: Vec<Inline>,
     /// Their sum.
-    pub sum: String,
+    pub sum: Inline,
 }
 
 /// The levels of one metric.
 #[derive(Debug, Clone, Serialize)]
 pub struct LevelTable {
     /// The metric.
-    pub metric: String,
+    pub metric: Inline,
     /// The unit of its numbers; empty for counts and ratios.
-    pub unit: String,
+    pub unit: Inline,
     /// Which direction is better, in words.
-    pub better: String,
+    pub better: Inline,
     /// The variants.
     pub rows: Vec<LevelLine>,
 }
@@ -167,43 +171,43 @@ pub struct LevelTable {
 #[derive(Debug, Clone, Serialize)]
 pub struct LevelLine {
     /// The variant.
-    pub variant: String,
+    pub variant: Inline,
     /// Observations.
-    pub n: String,
+    pub n: Inline,
     /// How many of its good trials are flagged, and as what.
-    pub tainted: String,
+    pub tainted: Inline,
     /// Their median.
-    pub median: String,
+    pub median: Inline,
     /// Its 95 % interval.
-    pub interval: String,
+    pub interval: Inline,
     /// The smallest.
-    pub min: String,
+    pub min: Inline,
     /// The largest.
-    pub max: String,
+    pub max: Inline,
 }
 
 /// A trial that failed.
 #[derive(Debug, Clone, Serialize)]
 pub struct FailedTrial {
     /// Its run.
-    pub run: String,
+    pub run: Inline,
     /// Its id.
-    pub trial: String,
+    pub trial: Inline,
     /// Its variant.
-    pub variant: String,
+    pub variant: Inline,
     /// The phase that it reached.
-    pub phase: String,
+    pub phase: Inline,
     /// Why.
-    pub reason: String,
+    pub reason: Inline,
     /// Whether another attempt replaced it, in words.
-    pub replaced: String,
+    pub replaced: Inline,
 }
 
 /// A host with its engines, and the runs that were made there.
 #[derive(Debug, Clone, Serialize)]
 pub struct Environment {
     /// The runs.
-    pub runs: String,
+    pub runs: Inline,
     /// The facts.
     pub facts: Vec<Fact>,
 }
@@ -212,31 +216,31 @@ pub struct Environment {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fact {
     /// What it is.
-    pub name: String,
+    pub name: Inline,
     /// Its value.
-    pub value: String,
+    pub value: Inline,
 }
 
 /// A setting that was read back.
 #[derive(Debug, Clone, Serialize)]
 pub struct Setting {
     /// The workload or service.
-    pub unit: String,
+    pub unit: Inline,
     /// The setting.
-    pub setting: String,
+    pub setting: Inline,
     /// What was asked.
-    pub asked: String,
+    pub asked: Inline,
     /// What was found.
-    pub found: String,
+    pub found: Inline,
     /// In how many trials.
-    pub trials: String,
+    pub trials: Inline,
 }
 
 /// A data file beside the page.
 #[derive(Debug, Clone, Serialize)]
 pub struct DataFile {
     /// Its name and link.
-    pub file: String,
+    pub file: Inline,
     /// What it holds.
-    pub about: String,
+    pub about: Inline,
 }
