@@ -2,8 +2,8 @@
 //!
 //! From the paper upwards: `raster`, `stamp` and `font` put shapes, points and letters on pixels, `png` encodes them, `canvas` speaks logical
 //! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
-//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling. A kind
-//! ([`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
+//! keeps labels apart, `scale`, `ratios` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling. A kind
+//! ([`Forest`], [`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
 //!
 //! House rules: Okabe-Ito colours with a shape beside each, the baseline black and its control grey, labels at the things
 //! they name, a key with every part of a bar, every trial a visible point (of hundreds in one row, those that coincide are one), bars only from zero, text never below 14 logical pixels unless rows would
@@ -11,6 +11,7 @@
 
 mod canvas;
 mod font;
+mod forest;
 mod frame;
 mod ideal;
 mod names;
@@ -18,6 +19,7 @@ mod number;
 mod palette;
 mod png;
 mod raster;
+mod ratios;
 mod scale;
 mod scaling;
 mod stack;
@@ -28,6 +30,7 @@ mod text;
 mod timeline;
 
 pub use font::{FontError, Fonts, Weight};
+pub use forest::{Contrast, Forest, Group, Span};
 pub use frame::Heading;
 pub use ideal::Ideal;
 pub use palette::{Paint, Role};

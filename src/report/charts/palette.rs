@@ -1,5 +1,6 @@
 //! Colours and shapes: Okabe-Ito, told apart by shape as well, never by colour alone.
 
+use crate::model::estimate::Verdict;
 use plotters::style::RGBColor;
 
 /// Text and marks of the highest rank.
@@ -110,6 +111,28 @@ pub(super) enum Shape {
 
 const SHAPES: [Shape; 8] =
     [Shape::Circle, Shape::Square, Shape::Diamond, Shape::TriangleUp, Shape::TriangleDown, Shape::Pentagon, Shape::Hexagon, Shape::Star];
+
+/// How a point looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Look {
+    pub(super) shape: Shape,
+    pub(super) radius: f32,
+    pub(super) color: RGBColor,
+    pub(super) hollow: bool,
+}
+
+/// How an effect looks by what may be said of it; `worse` is one in the direction that is no improvement. Without a verdict it looks
+/// undecided. Shape and filling tell as much as the colour does.
+pub(super) fn verdict(verdict: Option<Verdict>, worse: bool) -> Look {
+    let side = HUES[usize::from(worse)];
+    let (shape, radius, color, hollow) = match verdict {
+        Some(Verdict::Different) => (Shape::Circle, 6.0, side, false),
+        Some(Verdict::DifferentSmall) => (Shape::Diamond, 5.0, side, false),
+        Some(Verdict::Equivalent) => (Shape::Square, 5.0, HUES[2], false),
+        Some(Verdict::Undecided) | None => (Shape::Circle, 5.5, MUTED, true),
+    };
+    Look { shape, radius, color, hollow }
+}
 
 /// The colour of a thing by its role, or by its place among the plain ones.
 pub(super) fn color(role: Role, hue: usize) -> RGBColor {

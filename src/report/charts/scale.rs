@@ -54,6 +54,11 @@ impl Scale {
         Self { log: low > 0.0 && high / low >= 4.0, low, high }.padded(0.06)
     }
 
+    /// A logarithmic axis for ratios, from one over `most` to `most`: 1 is in its middle.
+    pub(super) fn of_ratios(most: f64) -> Self {
+        Self { log: true, low: 1.0 / most, high: most }
+    }
+
     /// Adds a share of the length at both ends, and makes something of nothing.
     fn padded(self, share: f64) -> Self {
         if self.log {

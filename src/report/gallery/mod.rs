@@ -3,13 +3,14 @@
 //! also where the CPU time went, and one trial of each variant over time.
 
 mod cpu;
+mod forest;
 mod observed;
 mod scaling;
 mod series;
 mod strips;
 
 use super::ReportError;
-use super::charts::{ChartError, Fonts, Stack, Strip};
+use super::charts::{ChartError, Fonts, Forest, Measure, Stack, Strip};
 use super::page::Section;
 use crate::analyse::primary;
 use crate::model::estimate::Analysis;
@@ -23,6 +24,9 @@ const MOST_OTHERS: usize = 4;
 /// The files of the charts that no metric names.
 const CPU: &str = "cpu";
 const SERIES: &str = "series";
+
+/// How the names of the charts of effects end, but for the number of a page.
+const EFFECTS: &str = "-effects";
 
 /// A drawn chart.
 pub(super) struct Drawn {
@@ -49,6 +53,8 @@ pub(super) fn draw(results: &Results, analysis: &Analysis, fonts: &Fonts) -> Res
 
     let mut album = Album { fonts, section: Section::Charts, drawn: Vec::new() };
     let name = &results.metrics[main].name;
+    let (pages, alt) = gallery.effects();
+    album.add_pages(&format!("{}{EFFECTS}", file_stem(name)), &alt, &pages, Forest::render)?;
     for (factor, chart) in gallery.scaling() {
         let alt = format!("{name} over {factor}, every trial a point");
         album.add(&format!("{}-by-{}", file_stem(name), file_stem(&factor)), alt, |fonts| chart.render(fonts))?;
@@ -147,13 +153,21 @@ impl Gallery<'_> {
 
 /// Whether a file has a name that charts get here; a person's own picture beside them has another.
 pub(super) fn is_chart(name: &str) -> bool {
-    let page_of = |stem: &str, chart: &str| {
-        stem.strip_prefix(chart)
-            .is_some_and(|page| page.is_empty() || page.strip_prefix('-').is_some_and(|page| page.parse::<u32>().is_ok()))
-    };
+    let is_page =
+        |page: &str| page.is_empty() || page.trim_start_matches("-again").strip_prefix('-').is_some_and(|page| page.parse::<u32>().is_ok());
+    let page_of = |stem: &str, chart: &str| stem.strip_prefix(chart).is_some_and(is_page);
+    let of_metric = |stem: &str, end: &str| stem.split_once(end).is_some_and(|(metric, page)| !metric.is_empty() && is_page(page));
     name.strip_suffix(".png").is_some_and(|stem| {
-        ["-by-", "-trials", "-workloads"].iter().any(|part| stem.contains(part)) || page_of(stem, CPU) || stem == SERIES
+        ["-by-", "-trials", "-workloads"].iter().any(|part| stem.contains(part))
+            || of_metric(stem, EFFECTS)
+            || page_of(stem, CPU)
+            || stem == SERIES
     })
+}
+
+/// What an axis over a metric measures.
+fn metric_measure(metric: &MetricColumn) -> Measure {
+    Measure { name: metric.name.clone(), unit: metric.unit.clone(), better: metric.better }
 }
 
 /// A metric's or factor's name as part of a file's name.

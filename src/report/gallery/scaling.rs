@@ -1,11 +1,11 @@
 //! The primary metric over a numeric factor.
 
-use super::Gallery;
+use super::{Gallery, metric_measure};
 use crate::model::estimate::Estimate;
 use crate::model::metric::{Better, Unit};
 use crate::model::plan::FactorSummary;
 use crate::model::quantity;
-use crate::report::charts::{Cell, Heading, Ideal, LevelMark, Measure, Role, Scaling, Series};
+use crate::report::charts::{Cell, Heading, Ideal, LevelMark, Role, Scaling, Series};
 
 /// Lines of one chart; beyond it the strip chart says more.
 const MOST_SERIES: usize = 8;
@@ -26,7 +26,7 @@ impl Gallery<'_> {
             let metric = self.metric(self.main);
             let chart = Scaling {
                 heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.observed.source.clone() },
-                measure: Measure { name: metric.name.clone(), unit: metric.unit.clone(), better: metric.better },
+                measure: metric_measure(metric),
                 factor: summary.name.to_string(),
                 levels: self.marks(summary, &numbers, series.len() == 1),
                 anchor: self.results.variants[self.results.baseline].levels.get(factor).map(|level| *level as usize),
