@@ -1,6 +1,7 @@
 //! Whole reports: a committed record gives the committed files, and what a person must not miss is said wherever they look.
 
 mod cpu;
+mod effects;
 
 use crate::analyse::{add_metric, add_variant, fail, results, row};
 use shakedown::analyse::analyse;

@@ -121,7 +121,18 @@ fn a_record_without_the_hosts_part_has_neither_section_nor_file() {
 
 #[test]
 fn what_an_earlier_report_drew_is_known_by_its_name() {
-    for name in ["cpu.png", "cpu-2.png", "series.png", "cpu.csv", "wall-effects.png", "wall-effects-2.png", "a_wall-effects-again-2.png"] {
+    for name in [
+        "cpu.png",
+        "cpu-2.png",
+        "series.png",
+        "cpu.csv",
+        "wall-effects.png",
+        "wall-effects-2.png",
+        "a_wall-effects-again-2.png",
+        "wall-factors.png",
+        "wall-by-a-and-b-2.png",
+        "wall-interaction-a-b.png",
+    ] {
         assert!(makes(name), "{name}");
     }
     for name in

@@ -85,6 +85,9 @@ pub(super) enum Sign {
     Small,
     /// The band of what counts as equivalent.
     Margin,
+    /// A cell of which nothing is decided, and that of the baseline.
+    Hatched,
+    Edged,
     /// A part of a bar.
     Part(Paint),
 }
@@ -156,6 +159,8 @@ fn draw_sign(canvas: &mut Canvas, sign: Sign, x: f32, y: f32) -> Result<(), Char
         Sign::Interval => canvas.path(&[(x - 10.0, y), (x + 10.0, y)], Stroke::new(MUTED, 2.5)),
         Sign::Small => canvas.block(around(9.0, 6.5), SMALL_BAND),
         Sign::Margin => draw_margin(canvas, around(9.0, 6.5)),
+        Sign::Hatched => canvas.hatch(around(9.0, 6.5), HATCH, hatching()),
+        Sign::Edged => canvas.edge(around(8.0, 6.0), Stroke::new(INK, 2.5)),
         Sign::Bar => canvas.block(around(9.0, 5.0), MUTED.mix(0.45)),
         Sign::Part(paint) => canvas.tile(around(9.0, 6.5), palette::coat(paint)),
     }
@@ -164,6 +169,14 @@ fn draw_sign(canvas: &mut Canvas, sign: Sign, x: f32, y: f32) -> Result<(), Char
 /// The colours of the band of effects too small to matter, and of that of what counts as equivalent.
 pub(super) const SMALL_BAND: RGBAColor = RGBAColor(MUTED.0, MUTED.1, MUTED.2, 0.2);
 const MARGIN_BAND: RGBAColor = RGBAColor(MUTED.0, MUTED.1, MUTED.2, 0.07);
+
+/// How far apart the lines over undecided cells are.
+pub(super) const HATCH: f32 = 7.0;
+
+/// The lines over undecided cells.
+pub(super) fn hatching() -> Stroke {
+    Stroke { color: MUTED.mix(0.55), width: 1.0 }
+}
 
 /// The band of what counts as equivalent: light, with dashed sides.
 pub(super) fn draw_margin(canvas: &mut Canvas, room: Rect) -> Result<(), ChartError> {
@@ -198,13 +211,13 @@ pub(super) fn direction(better: Option<Better>) -> &'static str {
 
 /// The unit in which an axis over these values counts.
 pub(super) fn value_unit(measure: &Measure, scale: &Scale) -> AxisUnit {
-    if scale.log { AxisUnit::plain(measure.unit.symbol()) } else { AxisUnit::choose(measure.unit.symbol(), scale.largest()) }
+    if scale.is_decadic() { AxisUnit::plain(measure.unit.symbol()) } else { AxisUnit::choose(measure.unit.symbol(), scale.largest()) }
 }
 
 /// The marks of an axis over measured values, with their texts.
 pub(super) fn value_ticks(scale: &Scale, unit: &AxisUnit, wanted: usize) -> Vec<(f64, String)> {
     let (marks, step) = scale.ticks(wanted, unit.factor);
-    let text = |mark: f64| if scale.log { number::log_tick(mark) } else { number::tick(mark / unit.factor, step) };
+    let text = |mark: f64| if scale.is_decadic() { number::log_tick(mark) } else { number::tick(mark / unit.factor, step) };
     marks.into_iter().map(|mark| (mark, text(mark))).collect()
 }
 

@@ -95,6 +95,19 @@ pub(super) fn percent(fraction: f64) -> String {
     number::trimmed(fraction * 100.0, 2)
 }
 
+/// A ratio in a cell: two decimals, three within a percent of 1, two or three digits where it is far from it, never more than five
+/// characters.
+pub(super) fn short(ratio: f64) -> String {
+    match ratio {
+        near if near.ln().abs() < 0.01 => format!("{near:.3}"),
+        small if small < 0.01 => "<0.01".to_owned(),
+        small if small < 0.1 => format!("{small:.3}"),
+        middle if middle < 10.0 => format!("{middle:.2}"),
+        large if large < 9999.5 => number::significant(large, 3),
+        _ => ">9999".to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -124,6 +137,15 @@ mod tests {
         ];
         for (most, expected) in table {
             assert_eq!(marks(&Scale::of_ratios(most)), expected, "{most}");
+        }
+    }
+
+    #[test]
+    fn ratios_in_cells_are_short() {
+        let table =
+            [(1e-9, "<0.01"), (0.0123, "0.012"), (0.9345, "0.93"), (0.9951, "0.995"), (1.0, "1.000"), (1.25, "1.25"), (40.0, "40.0")];
+        for (ratio, text) in table.into_iter().chain([(1234.5, "1234"), (1e300, ">9999")]) {
+            assert_eq!(short(ratio), text, "{ratio}");
         }
     }
 
