@@ -4,6 +4,8 @@
 //! `SHAKEDOWN_FONT=FILE` adds a fallback face for the Japanese one.
 
 mod cpu;
+mod effects;
+mod factorial;
 
 use shakedown::model::metric::{Better, Unit};
 use shakedown::report::charts::{
@@ -209,7 +211,7 @@ fn samples() {
         ("empty", Strip { rows: vec![], ..seven() }.render(&fonts)),
         ("blank", Scaling { series: vec![], levels: vec![], ..cpus() }.render(&fonts)),
     ];
-    for (name, bytes) in drawn.into_iter().chain(cpu::drawn(&fonts)) {
+    for (name, bytes) in drawn.into_iter().chain(cpu::drawn(&fonts)).chain(effects::drawn(&fonts)).chain(factorial::drawn(&fonts)) {
         let bytes = bytes.expect("drawn");
         println!("{name}: {} bytes", bytes.len());
         std::fs::write(folder.join(format!("{name}.png")), bytes).expect("written");

@@ -1,6 +1,7 @@
 //! Whole reports: a committed record gives the committed files, and what a person must not miss is said wherever they look.
 
 mod cpu;
+mod effects;
 
 use crate::analyse::{add_metric, add_variant, fail, results, row};
 use shakedown::analyse::analyse;
@@ -38,7 +39,7 @@ fn a_committed_record_gives_the_committed_files() {
     let results = committed();
     let made = files(&results);
     assert!(made == files(&committed()), "the same record gives the same bytes");
-    assert_eq!(pictures(&made), ["real-by-cpus.png", "real-trials.png"]);
+    assert_eq!(pictures(&made), ["real-effects.png", "real-by-cpus.png", "real-trials.png"]);
     for name in ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv", "README.md"] {
         let path = format!("{}/tests/fixtures/record/cpus/{name}", env!("CARGO_MANIFEST_DIR"));
         snapbox::assert_data_eq!(text(&made, name), snapbox::Data::read_from(Path::new(&path), None).raw());
@@ -147,7 +148,7 @@ fn contended() -> Results {
 #[test]
 fn workloads_are_told_and_drawn_beside_each_other() {
     let made = files(&contended());
-    assert_eq!(pictures(&made), ["cpu_seconds-workloads.png", "a_over_c-trials.png"]);
+    assert_eq!(pictures(&made), ["a_cpu_seconds-effects.png", "cpu_seconds-workloads.png", "a_over_c-trials.png"]);
     let page = text(&made, "README.md");
     assert!(page.contains("\n- In `shares=uneven`, `c` gets 0.2509 times the CPU time of `a` in the same trials ("), "{page}");
     assert!(page.contains("\n| `c` in `shares=uneven` | `a` | `cpu_seconds` | 0.2509 | "), "{page}");
@@ -172,5 +173,8 @@ fn charts_name_what_varies_and_no_two_share_a_file() {
     for row in &mut results.rows {
         row.row.metrics.push(Observation { name: "a/over/c".into(), value: 2.0, unit: Unit::ONE });
     }
-    assert_eq!(pictures(&files(&results)), ["cpu_seconds-workloads.png", "a_over_c-trials.png", "a_over_c-trials-again-2.png"]);
+    assert_eq!(
+        pictures(&files(&results)),
+        ["a_cpu_seconds-effects.png", "cpu_seconds-workloads.png", "a_over_c-trials.png", "a_over_c-trials-again-2.png"]
+    );
 }

@@ -53,7 +53,7 @@ fn the_page_says_where_the_cpu_went() {
     sampled(&mut results, 0);
     sampled(&mut results, 1);
     let made = files(&results);
-    assert_eq!(pictures(&made), ["requests_per_second-trials.png", "cpu.png", "series.png"]);
+    assert_eq!(pictures(&made), ["requests_per_second-effects.png", "requests_per_second-trials.png", "cpu.png", "series.png"]);
     let page = text(&made, "README.md");
     let expected = "
 ## Where the CPU went
@@ -121,10 +121,23 @@ fn a_record_without_the_hosts_part_has_neither_section_nor_file() {
 
 #[test]
 fn what_an_earlier_report_drew_is_known_by_its_name() {
-    for name in ["cpu.png", "cpu-2.png", "series.png", "cpu.csv"] {
+    for name in [
+        "cpu.png",
+        "cpu-2.png",
+        "series.png",
+        "cpu.csv",
+        "wall-effects.png",
+        "wall-effects-2.png",
+        "a_wall-effects-again-2.png",
+        "wall-factors.png",
+        "wall-by-a-and-b-2.png",
+        "wall-interaction-a-b.png",
+    ] {
         assert!(makes(name), "{name}");
     }
-    for name in ["cpus.png", "cpu-mine.png", "cpu-.png", "my-series.png", "series-2.png", "cpu.txt"] {
+    for name in
+        ["cpus.png", "cpu-mine.png", "cpu-.png", "my-series.png", "series-2.png", "cpu.txt", "-effects.png", "wall-effects-mine.png"]
+    {
         assert!(!makes(name), "{name}");
     }
 }

@@ -120,6 +120,21 @@ type Drawn = Result<(), ChartError>;
 ///
 /// [`ChartError`] when the sheet cannot be had, `draw` fails, or the picture cannot be encoded.
 pub(super) fn picture(fonts: &Fonts, width: f32, height: f32, draw: impl FnOnce(&mut Canvas) -> Drawn) -> Result<Picture, ChartError> {
+    picture_in(png::SHADES, fonts, width, height, draw)
+}
+
+/// As [`picture`], in at most so many shades.
+///
+/// # Errors
+///
+/// As [`picture`].
+pub(super) fn picture_in(
+    shades: usize,
+    fonts: &Fonts,
+    width: f32,
+    height: f32,
+    draw: impl FnOnce(&mut Canvas) -> Drawn,
+) -> Result<Picture, ChartError> {
     let (across, down) = ((width * DENSITY).round() as u32, (height * DENSITY).round() as u32);
     let mut pixels = Pixmap::new(across, down).ok_or(ChartError::Size { width: across, height: down })?;
     let area = Raster::new(&mut pixels, fonts).into_drawing_area();
@@ -128,7 +143,7 @@ pub(super) fn picture(fonts: &Fonts, width: f32, height: f32, draw: impl FnOnce(
     draw(&mut canvas)?;
     canvas.area.present().map_err(failed)?;
     let Canvas { labels, .. } = canvas;
-    Ok(Picture { bytes: png::encode(&pixels)?, labels })
+    Ok(Picture { bytes: png::encode(&pixels, shades)?, labels })
 }
 
 fn failed<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> ChartError {
@@ -213,16 +228,26 @@ impl<'a> Canvas<'a> {
         if coat.hatch == 0 {
             return Ok(());
         }
-        let step = 12.0 / coat.hatch.min(3) as f32;
+        self.hatch(rect, 12.0 / coat.hatch.min(3) as f32, Stroke::new(PAPER, 1.0))
+    }
+
+    /// Lines over a rectangle that rise to the right, so far apart.
+    pub(super) fn hatch(&mut self, rect: Rect, step: f32, stroke: Stroke) -> Drawn {
         let mut start = rect.left - rect.height() + step / 2.0;
         while start < rect.right {
-            // The line rises to the right from the bottom edge at `start`.
+            // The line rises from the bottom edge at `start`.
             let (from, to) = (start.max(rect.left), (start + rect.height()).min(rect.right));
             let height = |x: f32| rect.bottom - (x - start);
-            self.path(&[(from, height(from)), (to, height(to))], Stroke::new(PAPER, 1.0))?;
+            self.path(&[(from, height(from)), (to, height(to))], stroke)?;
             start += step;
         }
         Ok(())
+    }
+
+    /// The edge of a rectangle.
+    pub(super) fn edge(&mut self, rect: Rect, stroke: Stroke) -> Drawn {
+        let corners = [(rect.left, rect.top), (rect.right, rect.top), (rect.right, rect.bottom), (rect.left, rect.bottom)];
+        self.path(&[&corners[..], &[corners[0], corners[1]]].concat(), stroke)
     }
 
     /// A point: filled with a thin white rim that keeps neighbours apart, or hollow.

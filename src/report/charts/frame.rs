@@ -3,12 +3,12 @@
 use super::canvas::{Align, Canvas, Hand, Rect, Stroke};
 use super::font::Fonts;
 use super::number::{self, AxisUnit};
-use super::palette::{self, AXIS, GRID, INK, MUTED, Paint, Shape};
+use super::palette::{self, AXIS, GRID, INK, Look, MUTED, Paint, Shape};
 use super::scale::Scale;
 use super::text::wrap;
 use super::{ChartError, Measure};
 use crate::model::metric::Better;
-use plotters::style::Color;
+use plotters::style::{Color, RGBAColor};
 
 /// Logical size of a sheet, unless rows ask for more height.
 pub(super) const WIDTH: f32 = 1200.0;
@@ -65,7 +65,7 @@ impl Header {
 }
 
 /// A sign of the key.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Sign {
     /// Words alone.
     Words,
@@ -77,6 +77,17 @@ pub(super) enum Sign {
     BandAlong,
     Dashed,
     Bar,
+    /// A point of its own look.
+    Point(Look),
+    /// The interval of an effect.
+    Interval,
+    /// The band of effects too small to matter.
+    Small,
+    /// The band of what counts as equivalent.
+    Margin,
+    /// A cell of which nothing is decided, and that of the baseline.
+    Hatched,
+    Edged,
     /// A part of a bar.
     Part(Paint),
 }
@@ -144,9 +155,36 @@ fn draw_sign(canvas: &mut Canvas, sign: Sign, x: f32, y: f32) -> Result<(), Char
         Sign::BandAcross => canvas.block(around(9.0, 6.0), MUTED.mix(0.35)),
         Sign::BandAlong => canvas.block(around(9.0, 5.0), MUTED.mix(0.35)),
         Sign::Dashed => canvas.dashes(&[(x - 10.0, y), (x + 10.0, y)], 5.0, 3.0, Stroke::new(MUTED, 1.5)),
+        Sign::Point(look) => canvas.mark(look.shape, (x, y), look.radius, look.color, look.hollow),
+        Sign::Interval => canvas.path(&[(x - 10.0, y), (x + 10.0, y)], Stroke::new(MUTED, 2.5)),
+        Sign::Small => canvas.block(around(9.0, 6.5), SMALL_BAND),
+        Sign::Margin => draw_margin(canvas, around(9.0, 6.5)),
+        Sign::Hatched => canvas.hatch(around(9.0, 6.5), HATCH, hatching()),
+        Sign::Edged => canvas.edge(around(8.0, 6.0), Stroke::new(INK, 2.5)),
         Sign::Bar => canvas.block(around(9.0, 5.0), MUTED.mix(0.45)),
         Sign::Part(paint) => canvas.tile(around(9.0, 6.5), palette::coat(paint)),
     }
+}
+
+/// The colours of the band of effects too small to matter, and of that of what counts as equivalent.
+pub(super) const SMALL_BAND: RGBAColor = RGBAColor(MUTED.0, MUTED.1, MUTED.2, 0.2);
+const MARGIN_BAND: RGBAColor = RGBAColor(MUTED.0, MUTED.1, MUTED.2, 0.07);
+
+/// How far apart the lines over undecided cells are.
+pub(super) const HATCH: f32 = 7.0;
+
+/// The lines over undecided cells.
+pub(super) fn hatching() -> Stroke {
+    Stroke { color: MUTED.mix(0.55), width: 1.0 }
+}
+
+/// The band of what counts as equivalent: light, with dashed sides.
+pub(super) fn draw_margin(canvas: &mut Canvas, room: Rect) -> Result<(), ChartError> {
+    canvas.block(room, MARGIN_BAND)?;
+    for x in [room.left, room.right] {
+        canvas.dashes(&[(x, room.top), (x, room.bottom)], 4.0, 3.0, Stroke::new(AXIS, 1.0))?;
+    }
+    Ok(())
 }
 
 /// The title of an axis over measured values: name, unit, kind of axis, direction.
@@ -158,23 +196,28 @@ pub(super) fn value_title(measure: &Measure, unit: &AxisUnit, scale: &Scale) -> 
     if scale.log {
         title.push_str(", logarithmic axis");
     }
-    match measure.better {
-        Some(Better::Higher) => title.push_str(", higher is better ↑"),
-        Some(Better::Lower) => title.push_str(", lower is better ↓"),
-        None => {}
-    }
+    title.push_str(direction(measure.better));
     title
+}
+
+/// Which direction is an improvement, as the end of a title; nothing where nobody said.
+pub(super) fn direction(better: Option<Better>) -> &'static str {
+    match better {
+        Some(Better::Higher) => ", higher is better ↑",
+        Some(Better::Lower) => ", lower is better ↓",
+        None => "",
+    }
 }
 
 /// The unit in which an axis over these values counts.
 pub(super) fn value_unit(measure: &Measure, scale: &Scale) -> AxisUnit {
-    if scale.log { AxisUnit::plain(measure.unit.symbol()) } else { AxisUnit::choose(measure.unit.symbol(), scale.largest()) }
+    if scale.is_decadic() { AxisUnit::plain(measure.unit.symbol()) } else { AxisUnit::choose(measure.unit.symbol(), scale.largest()) }
 }
 
 /// The marks of an axis over measured values, with their texts.
 pub(super) fn value_ticks(scale: &Scale, unit: &AxisUnit, wanted: usize) -> Vec<(f64, String)> {
     let (marks, step) = scale.ticks(wanted, unit.factor);
-    let text = |mark: f64| if scale.log { number::log_tick(mark) } else { number::tick(mark / unit.factor, step) };
+    let text = |mark: f64| if scale.is_decadic() { number::log_tick(mark) } else { number::tick(mark / unit.factor, step) };
     marks.into_iter().map(|mark| (mark, text(mark))).collect()
 }
 
@@ -212,6 +255,17 @@ pub(super) fn draw_bottom_axis(
     let titles = wrap(canvas.fonts(), title, Hand::new(TEXT, INK), plot.width(), 1);
     for line in titles {
         canvas.text(&line, ((plot.left + plot.right) / 2.0, plot.bottom + 44.0), Align::Center, Hand::new(TEXT, INK))?;
+    }
+    Ok(())
+}
+
+/// The title of a horizontal axis that may be longer than its plot is wide, as far as the sheet has room.
+pub(super) fn draw_wide_title(canvas: &mut Canvas, plot: Rect, title: &str) -> Result<(), ChartError> {
+    let hand = Hand::new(TEXT, INK);
+    for line in wrap(canvas.fonts(), title, hand, WIDTH - 2.0 * MARGIN, 1) {
+        let half = canvas.measure(&line, hand) / 2.0;
+        let middle = ((plot.left + plot.right) / 2.0).min(WIDTH - MARGIN - half).max(MARGIN + half);
+        canvas.text(&line, (middle, plot.bottom + 44.0), Align::Center, hand)?;
     }
     Ok(())
 }

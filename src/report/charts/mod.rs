@@ -2,8 +2,8 @@
 //!
 //! From the paper upwards: `raster`, `stamp` and `font` put shapes, points and letters on pixels, `png` encodes them, `canvas` speaks logical
 //! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
-//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling. A kind
-//! ([`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
+//! keeps labels apart, `scale`, `ratios` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling. A kind
+//! ([`Forest`], [`HeatMap`], [`InteractionPlot`], [`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
 //!
 //! House rules: Okabe-Ito colours with a shape beside each, the baseline black and its control grey, labels at the things
 //! they name, a key with every part of a bar, every trial a visible point (of hundreds in one row, those that coincide are one), bars only from zero, text never below 14 logical pixels unless rows would
@@ -11,13 +11,17 @@
 
 mod canvas;
 mod font;
+mod forest;
 mod frame;
+mod heat;
 mod ideal;
+mod interaction;
 mod names;
 mod number;
 mod palette;
 mod png;
 mod raster;
+mod ratios;
 mod scale;
 mod scaling;
 mod stack;
@@ -28,8 +32,11 @@ mod text;
 mod timeline;
 
 pub use font::{FontError, Fonts, Weight};
+pub use forest::{Contrast, Forest, Group, Span};
 pub use frame::Heading;
+pub use heat::{Axis, Facet, HeatMap, Tile};
 pub use ideal::Ideal;
+pub use interaction::{InteractionPlot, Panel};
 pub use palette::{Paint, Role};
 pub use scaling::{Cell, LevelMark, Scaling, Series};
 pub use stack::{Bar, Layer, Stack};
@@ -60,6 +67,24 @@ pub enum ChartError {
     /// More rows than can be read.
     #[error("{found} rows in one chart; at most {limit} can be read, so split it by a factor")]
     TooManyRows {
+        /// How many were given.
+        found: usize,
+        /// How many are possible.
+        limit: usize,
+    },
+    /// More levels of one factor than have room beside each other.
+    #[error("{found} levels of `{factor}` in one chart; at most {limit} can be read, so leave some out")]
+    TooManyLevels {
+        /// The factor.
+        factor: String,
+        /// How many levels it has.
+        found: usize,
+        /// How many are possible.
+        limit: usize,
+    },
+    /// More panels than fit on a sheet.
+    #[error("{found} panels in one chart; at most {limit} can be read, so put them on several")]
+    TooManyPanels {
         /// How many were given.
         found: usize,
         /// How many are possible.

@@ -12,7 +12,7 @@ use super::text::{shorten, wrap};
 /// Logical height that a sheet may grow to.
 const TALLEST: f32 = 1800.0;
 /// Height of a row that the sheet grows for, and the largest one.
-const ROW: f32 = 28.0;
+pub(super) const ROW: f32 = 28.0;
 const ROOMY: f32 = 84.0;
 /// Rows beyond which text would be too small for any eye.
 const ROWS: usize = 160;
@@ -24,6 +24,10 @@ const GAP: f32 = 16.0;
 /// The names of all rows, from top to bottom, each with its role in the comparison.
 pub(super) struct Names<'a> {
     rows: Vec<(&'a str, Role)>,
+    /// Width that the column of names may have.
+    widest: f32,
+    /// Height that a row wants for what stands beside its name.
+    least: f32,
 }
 
 /// How rows are set.
@@ -48,7 +52,12 @@ impl<'a> Names<'a> {
         if rows.len() > ROWS {
             return Err(ChartError::TooManyRows { found: rows.len(), limit: ROWS });
         }
-        Ok(Self { rows })
+        Ok(Self { rows, widest: WIDEST, least: ROW })
+    }
+
+    /// The same names in a column of at most this width, in rows that want at least this height.
+    pub(super) fn within(self, widest: f32, least: f32) -> Self {
+        Self { widest, least, ..self }
     }
 
     /// Sets the rows on a sheet that needs the height `around` for everything else.
@@ -62,8 +71,8 @@ impl<'a> Names<'a> {
 
     /// The height that a row wants: enough for the longest name at full size, in up to three lines.
     fn wanted(&self, fonts: &Fonts) -> f32 {
-        let lines = self.rows.iter().map(|(name, role)| wrap(fonts, name, hand(*role, SMALL), WIDEST, 3).len());
-        ROW.max(lines.max().unwrap_or(1) as f32 * SMALL * LINE_HEIGHT + 8.0)
+        let lines = self.rows.iter().map(|(name, role)| wrap(fonts, name, hand(*role, SMALL), self.widest, 3).len());
+        self.least.max(lines.max().unwrap_or(1) as f32 * SMALL * LINE_HEIGHT + 8.0)
     }
 
     /// The largest size of text at which every name is whole in rows of this height; where there is none, the largest
@@ -71,7 +80,7 @@ impl<'a> Names<'a> {
     fn lettering(&self, fonts: &Fonts, pitch: f32) -> f32 {
         let whole = |size: f32| {
             let lines = lines_in(pitch, size);
-            let uncut = |(name, role): &(&str, Role)| wrap(fonts, name, hand(*role, size), WIDEST, lines + 1).len() <= lines;
+            let uncut = |(name, role): &(&str, Role)| wrap(fonts, name, hand(*role, size), self.widest, lines + 1).len() <= lines;
             lines > 0 && self.rows.iter().all(uncut)
         };
         let sizes = [TEXT, 15.0, 14.0, 13.0, 12.0, 11.0, 10.0];
@@ -80,7 +89,7 @@ impl<'a> Names<'a> {
 
     fn room(&self, fonts: &Fonts, text: f32) -> f32 {
         let widths = self.rows.iter().map(|(name, role)| fonts.width(name, text, hand(*role, text).weight));
-        widths.fold(0.0, f32::max).ceil().min(WIDEST)
+        widths.fold(0.0, f32::max).ceil().min(self.widest)
     }
 
     /// Writes the name of one row, whose middle is at the height `y`.

@@ -81,6 +81,12 @@ pub(super) fn significant(value: f64, digits: i32) -> String {
     fixed(value, (digits - 1 - exponent).clamp(0, 12) as usize)
 }
 
+/// At most so many decimals, without zeros at the end.
+pub(super) fn trimmed(value: f64, decimals: usize) -> String {
+    let text = fixed(value, decimals);
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
 /// Fixed decimals, thousands apart, a real minus sign and no negative zero.
 fn fixed(value: f64, decimals: usize) -> String {
     let digits = format!("{:.decimals$}", value.abs());

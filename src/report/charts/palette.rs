@@ -1,5 +1,6 @@
 //! Colours and shapes: Okabe-Ito, told apart by shape as well, never by colour alone.
 
+use crate::model::estimate::Verdict;
 use plotters::style::RGBColor;
 
 /// Text and marks of the highest rank.
@@ -89,6 +90,30 @@ pub(super) fn coat(paint: Paint) -> Coat {
     }
 }
 
+/// Stops of the colours of ratios: purple below 1, grey at 1, orange above, lighter towards the middle. Eyes that cannot tell red from
+/// green can tell these.
+const DIVERGING: [RGBColor; 5] = [
+    RGBColor(0x4f, 0x2d, 0x8a),
+    RGBColor(0xab, 0xa0, 0xd0),
+    RGBColor(0xf4, 0xf4, 0xf3),
+    RGBColor(0xf4, 0xb0, 0x62),
+    RGBColor(0xba, 0x54, 0x06),
+];
+
+/// Steps of these colours to either side of 1: few enough for all of them to be in a picture's palette.
+pub(super) const DIVERGING_STEPS: i32 = 16;
+
+/// The colour of a ratio by its place between the ends of the scale, from -1 to 1; 0 is the ratio 1.
+pub(super) fn diverging(place: f64) -> RGBColor {
+    let steps = f64::from(DIVERGING_STEPS);
+    let along = ((place.clamp(-1.0, 1.0) * steps).round() / steps + 1.0) * 2.0;
+    let below = (along.floor() as usize).min(DIVERGING.len() - 2);
+    let (RGBColor(r, g, b), RGBColor(red, green, blue)) = (DIVERGING[below], DIVERGING[below + 1]);
+    let share = along - below as f64;
+    let between = |from: u8, to: u8| (f64::from(from) + (f64::from(to) - f64::from(from)) * share).round() as u8;
+    RGBColor(between(r, red), between(g, green), between(b, blue))
+}
+
 /// Ink or paper: what is easier to read on this colour.
 pub(super) fn ink_on(color: RGBColor) -> RGBColor {
     let on_paper = contrast_on_paper(color);
@@ -111,6 +136,28 @@ pub(super) enum Shape {
 const SHAPES: [Shape; 8] =
     [Shape::Circle, Shape::Square, Shape::Diamond, Shape::TriangleUp, Shape::TriangleDown, Shape::Pentagon, Shape::Hexagon, Shape::Star];
 
+/// How a point looks.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Look {
+    pub(super) shape: Shape,
+    pub(super) radius: f32,
+    pub(super) color: RGBColor,
+    pub(super) hollow: bool,
+}
+
+/// How an effect looks by what may be said of it; `worse` is one in the direction that is no improvement. Without a verdict it looks
+/// undecided. Shape and filling tell as much as the colour does.
+pub(super) fn verdict(verdict: Option<Verdict>, worse: bool) -> Look {
+    let side = HUES[usize::from(worse)];
+    let (shape, radius, color, hollow) = match verdict {
+        Some(Verdict::Different) => (Shape::Circle, 6.0, side, false),
+        Some(Verdict::DifferentSmall) => (Shape::Diamond, 5.0, side, false),
+        Some(Verdict::Equivalent) => (Shape::Square, 5.0, HUES[2], false),
+        Some(Verdict::Undecided) | None => (Shape::Circle, 5.5, MUTED, true),
+    };
+    Look { shape, radius, color, hollow }
+}
+
 /// The colour of a thing by its role, or by its place among the plain ones.
 pub(super) fn color(role: Role, hue: usize) -> RGBColor {
     match role {
@@ -123,6 +170,12 @@ pub(super) fn color(role: Role, hue: usize) -> RGBColor {
 /// The shape that goes with the place of a series.
 pub(super) fn shape(place: usize) -> Shape {
     SHAPES[place % SHAPES.len()]
+}
+
+/// The same hue, for what stands back.
+pub(super) fn faint(RGBColor(red, green, blue): RGBColor) -> RGBColor {
+    let pale = |channel: u8| 255 - (255 - channel) / 5 * 2;
+    RGBColor(pale(red), pale(green), pale(blue))
 }
 
 /// The same hue, dark enough to be read as text on paper (contrast of 4.5 or more).
@@ -172,6 +225,19 @@ mod tests {
             assert!(if ink_on(color) == INK { ink } else { paper } >= 3.7, "{part:?}: {ink} {paper}");
             assert!(parts[..at].iter().all(|other| coat(*other) != coat(part)), "{part:?}");
         }
+    }
+
+    #[test]
+    fn colours_of_ratios_are_lightest_at_one_and_all_can_be_written_on() {
+        for step in -DIVERGING_STEPS..=DIVERGING_STEPS {
+            let color = |step: i32| diverging(f64::from(step) / f64::from(DIVERGING_STEPS));
+            let (here, next) = (color(step), color(step + 1));
+            let (light, lighter) = (contrast_on_paper(here), contrast_on_paper(next));
+            assert!(step == DIVERGING_STEPS || (light > lighter) == (step < 0), "{step}");
+            let contrast = if ink_on(here) == INK { contrast_on_paper(INK) / light } else { light };
+            assert!(contrast >= 4.0, "{step}: {contrast}");
+        }
+        assert_eq!([diverging(-9.0), diverging(0.0), diverging(9.0)], [DIVERGING[0], DIVERGING[2], DIVERGING[4]]);
     }
 
     #[test]

@@ -7,20 +7,23 @@ use std::collections::BTreeMap;
 use tiny_skia::{Pixmap, PremultipliedColorU8};
 
 /// Shades in a file; a palette holds 256, but a quarter of them smooths as well and packs better.
-const SHADES: usize = 64;
+pub(super) const SHADES: usize = 64;
+
+/// Shades in the file of a picture whose colours are amounts: none may become its neighbour.
+pub(super) const ALL_SHADES: usize = 256;
 
 /// 192 dots per inch, the density of a picture drawn at twice its logical size.
 const DOTS_PER_METRE: u32 = 7559;
 
-/// Encodes an opaque picture.
+/// Encodes an opaque picture in at most so many shades, up to 256.
 ///
 /// # Errors
 ///
 /// [`ChartError::Encode`] when the encoder refuses the picture.
-pub(super) fn encode(pixels: &Pixmap) -> Result<Vec<u8>, ChartError> {
+pub(super) fn encode(pixels: &Pixmap, shades: usize) -> Result<Vec<u8>, ChartError> {
     let mut bytes = Vec::new();
     let mut encoder = Encoder::new(&mut bytes, pixels.width(), pixels.height());
-    let (palette, indices) = indexed(pixels);
+    let (palette, indices) = indexed(pixels, shades);
     encoder.set_color(ColorType::Indexed);
     encoder.set_palette(palette);
     encoder.set_depth(BitDepth::Eight);
@@ -36,9 +39,9 @@ pub(super) fn encode(pixels: &Pixmap) -> Result<Vec<u8>, ChartError> {
 
 /// The palette as bytes, and each pixel's place in it.
 ///
-/// A chart has few colours, and very many shades where edges are smoothed. The [`SHADES`] most frequent shades stay as they are,
+/// A chart has few colours, and very many shades where edges are smoothed. The most frequent shades stay as they are,
 /// the rare ones become the nearest of those: no eye sees it, and the file is a third of the size.
-fn indexed(pixels: &Pixmap) -> (Vec<u8>, Vec<u8>) {
+fn indexed(pixels: &Pixmap, shades: usize) -> (Vec<u8>, Vec<u8>) {
     // A shade is one number, which compares much faster than three: there are millions of runs.
     let shade = |run: &[PremultipliedColorU8]| u32::from_be_bytes([0, run[0].red(), run[0].green(), run[0].blue()]);
     let runs: Vec<(u32, usize)> = pixels.pixels().chunk_by(|a, b| a == b).map(|run| (shade(run), run.len())).collect();
@@ -48,7 +51,7 @@ fn indexed(pixels: &Pixmap) -> (Vec<u8>, Vec<u8>) {
     }
     let mut ranked: Vec<(u32, usize)> = counts.into_iter().collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(&b.0)));
-    let palette: Vec<[u8; 3]> = ranked.iter().take(SHADES).map(|(shade, _)| channels(*shade)).collect();
+    let palette: Vec<[u8; 3]> = ranked.iter().take(shades).map(|(shade, _)| channels(*shade)).collect();
     let places: BTreeMap<u32, u8> = ranked.iter().map(|(shade, _)| (*shade, nearest(&palette, channels(*shade)))).collect();
     let mut indices = Vec::with_capacity(pixels.pixels().len());
     for (shade, length) in runs {
@@ -76,7 +79,7 @@ mod tests {
     fn the_file_holds_size_density_and_pixels_and_nothing_else() {
         let mut pixels = Pixmap::new(3, 2).expect("a surface");
         pixels.fill(tiny_skia::Color::from_rgba8(10, 20, 30, 255));
-        let bytes = encode(&pixels).expect("encoded");
+        let bytes = encode(&pixels, SHADES).expect("encoded");
         let mut kinds = Vec::new();
         let mut at = 8;
         while at < bytes.len() {
@@ -91,7 +94,7 @@ mod tests {
         let mut back = vec![0; reader.output_buffer_size().expect("a size")];
         reader.next_frame(&mut back).expect("a frame");
         assert_eq!(back, [10, 20, 30].repeat(6));
-        assert_eq!(bytes, encode(&pixels).expect("encoded again"));
+        assert_eq!(bytes, encode(&pixels, SHADES).expect("encoded again"));
     }
 
     #[test]
@@ -101,7 +104,7 @@ mod tests {
             let shade = if at < 100 { at as u8 } else { 7 };
             pixel.copy_from_slice(&[shade, 0, 0, 255]);
         }
-        let (palette, indices) = indexed(&pixels);
+        let (palette, indices) = indexed(&pixels, SHADES);
         assert_eq!(palette.len(), SHADES * 3);
         let shade = |at: usize| &palette[usize::from(indices[at]) * 3..][..3];
         assert_eq!(shade(799), [7, 0, 0]);

@@ -54,6 +54,28 @@ impl Scale {
         Self { log: low > 0.0 && high / low >= 4.0, low, high }.padded(0.06)
     }
 
+    /// A logarithmic axis for ratios, from one over `most` to `most`: 1 is in its middle.
+    pub(super) fn of_ratios(most: f64) -> Self {
+        Self { log: true, low: 1.0 / most, high: most }
+    }
+
+    /// A logarithmic axis where all values are positive, so that equal ratios are equal steps, however little they span; else as
+    /// [`Self::of_values`].
+    pub(super) fn of_factors(values: impl Iterator<Item = f64> + Clone) -> Self {
+        match bounds(values.clone()) {
+            Some((low, high)) if low > 0.0 => {
+                let (low, high) = if high / low < 1.000_001 { (low / 1.1, high * 1.1) } else { (low, high) };
+                Self { log: true, low, high }.padded(0.06)
+            }
+            _ => Self::of_values(values, Zero::Near),
+        }
+    }
+
+    /// Whether it spans so many powers of ten that they are its ticks.
+    pub(super) fn is_decadic(&self) -> bool {
+        self.log && self.high / self.low >= 12.0
+    }
+
     /// Adds a share of the length at both ends, and makes something of nothing.
     fn padded(self, share: f64) -> Self {
         if self.log {
@@ -91,9 +113,9 @@ impl Scale {
     }
 
     /// Round values to mark, about `wanted` of them, and the step between them in `unit`s of the axis (0 on a
-    /// logarithmic one).
+    /// decadic one).
     pub(super) fn ticks(&self, wanted: usize, unit: f64) -> (Vec<f64>, f64) {
-        if self.log { (self.decades(wanted), 0.0) } else { self.even(wanted, unit) }
+        if self.is_decadic() { (self.decades(wanted), 0.0) } else { self.even(wanted, unit) }
     }
 
     fn even(&self, wanted: usize, unit: f64) -> (Vec<f64>, f64) {

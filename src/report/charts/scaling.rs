@@ -12,7 +12,7 @@ use super::{ChartError, Measure, Point};
 use plotters::style::{Color, RGBColor};
 
 /// Lines that can still be told apart.
-const SERIES: usize = 8;
+pub(super) const SERIES: usize = 8;
 
 /// The chart's content.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,6 +70,26 @@ pub struct Cell {
     pub interval: Option<(f64, f64)>,
 }
 
+/// Refuses more series than can be told apart, and cells of levels that an axis of so many does not have.
+pub(super) fn check(series: &[Series], levels: usize) -> Result<(), ChartError> {
+    if series.len() > SERIES {
+        return Err(ChartError::TooManySeries { found: series.len(), limit: SERIES });
+    }
+    for one in series {
+        if let Some(cell) = one.cells.iter().find(|cell| cell.level >= levels) {
+            return Err(ChartError::NoSuchLevel { series: one.label.clone(), level: cell.level, levels });
+        }
+    }
+    Ok(())
+}
+
+/// The colour of one of several series.
+pub(super) fn color(all: &[Series], place: usize) -> RGBColor {
+    let series = &all[place];
+    let plain = all[..place].iter().filter(|other| other.role == Role::Plain).count();
+    palette::color(series.role, series.hue.unwrap_or(plain))
+}
+
 /// Everything that is known before the first stroke.
 struct Plan<'a> {
     chart: &'a Scaling,
@@ -90,7 +110,7 @@ impl Scaling {
     }
 
     pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
-        self.check()?;
+        check(&self.series, self.levels.len())?;
         let header = Header::set(fonts, &self.heading);
         let across = Scale::of_levels(self.levels.iter().map(|level| level.value));
         let ideal = self.ideal_line(&across);
@@ -130,18 +150,6 @@ impl Scaling {
             plan.draw_labels(canvas, &labels)?;
             key.draw(canvas, HEIGHT)
         })
-    }
-
-    fn check(&self) -> Result<(), ChartError> {
-        if self.series.len() > SERIES {
-            return Err(ChartError::TooManySeries { found: self.series.len(), limit: SERIES });
-        }
-        for series in &self.series {
-            if let Some(cell) = series.cells.iter().find(|cell| cell.level >= self.levels.len()) {
-                return Err(ChartError::NoSuchLevel { series: series.label.clone(), level: cell.level, levels: self.levels.len() });
-            }
-        }
-        Ok(())
     }
 
     fn cells(&self) -> impl Iterator<Item = &Cell> {
@@ -222,9 +230,7 @@ impl Plan<'_> {
     }
 
     fn color(&self, place: usize) -> RGBColor {
-        let series = &self.chart.series[place];
-        let plain = self.chart.series[..place].iter().filter(|other| other.role == Role::Plain).count();
-        palette::color(series.role, series.hue.unwrap_or(plain))
+        color(&self.chart.series, place)
     }
 
     /// Half the width that the trials of one level may take, all series together.

@@ -4,6 +4,9 @@ use super::canvas::{Label, Picture};
 use super::frame::{HEIGHT, WIDTH};
 use super::*;
 
+mod effects;
+mod factorial;
+
 fn measure() -> Measure {
     Measure { name: "wall".to_owned(), unit: Unit::SECOND, better: Some(Better::Lower) }
 }

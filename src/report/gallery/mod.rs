@@ -1,15 +1,19 @@
-//! Which charts an experiment gets without asking: the primary metric over each numeric factor, all trials of every variant (and of
-//! every workload, where a trial has several), and the trials of a few more metrics that the manifest declares. Where the record tells it,
-//! also where the CPU time went, and one trial of each variant over time.
+//! Which charts an experiment gets without asking: the effects on the primary metric against the baseline, and by factor where there are
+//! main effects; the primary metric over each numeric factor, its ratios over two crossed factors, and lines where two factors depend on
+//! each other; all trials of every variant (and of every workload, where a trial has several), and those of a few more metrics that the
+//! manifest declares. Where the record tells it, also where the CPU time went, and one trial of each variant over time.
 
 mod cpu;
+mod factors;
+mod forest;
+mod heat;
 mod observed;
 mod scaling;
 mod series;
 mod strips;
 
 use super::ReportError;
-use super::charts::{ChartError, Fonts, Stack, Strip};
+use super::charts::{ChartError, Fonts, Forest, HeatMap, Measure, Stack, Strip};
 use super::page::{ChartRef, Section};
 use crate::analyse::primary;
 use crate::model::estimate::Analysis;
@@ -23,6 +27,13 @@ const MOST_OTHERS: usize = 4;
 /// The files of the charts that no metric names.
 const CPU: &str = "cpu";
 const SERIES: &str = "series";
+
+/// How the names of the charts of effects end, but for the number of a page.
+const EFFECTS: &str = "-effects";
+const FACTORS: &str = "-factors";
+
+/// What stands in the names of interaction plots, before the factors.
+const INTERACTION: &str = "-interaction-";
 
 /// A drawn chart.
 pub(super) struct Drawn {
@@ -56,9 +67,21 @@ pub(super) fn draw(results: &Results, analysis: &Analysis, fonts: &Fonts) -> Res
 
     let mut album = Album { fonts, section: Section::Charts, drawn: Vec::new() };
     let name = &results.metrics[main].name;
+    let (pages, alt) = gallery.effects();
+    album.add_pages(&format!("{}{EFFECTS}", file_stem(name)), &alt, &pages, Forest::render)?;
+    let (pages, alt) = gallery.main_effects(analysis);
+    album.add_pages(&format!("{}{FACTORS}", file_stem(name)), &alt, &pages, Forest::render)?;
     for (factor, chart) in gallery.scaling() {
         let alt = format!("{name} over {factor}, every trial a point");
         album.add(&format!("{}-by-{}", file_stem(name), file_stem(&factor)), alt, |fonts| chart.render(fonts))?;
+    }
+    if let Some(heat) = gallery.heat() {
+        let [one, other] = heat.factors.map(|factor| file_stem(&factor));
+        album.add_pages(&format!("{}-by-{one}-and-{other}", file_stem(name)), &heat.alt, &heat.pages, HeatMap::render)?;
+    }
+    for lines in gallery.interactions(analysis) {
+        let [one, other] = lines.factors.map(|factor| file_stem(&factor));
+        album.add(&format!("{}{INTERACTION}{one}-{other}", file_stem(name)), lines.alt, |fonts| lines.chart.render(fonts))?;
     }
     if of_workloads.len() > 1 {
         let (what, pages) = gallery.workloads(&of_workloads);
@@ -142,25 +165,45 @@ impl Gallery<'_> {
     /// A variant by what varies; the id where nothing does.
     fn label(&self, variant: usize) -> String {
         let found = &self.results.variants[variant];
-        let varied = self.results.factors.iter().zip(&found.levels).filter(|(factor, _)| factor.levels.len() > 1);
+        let words = self.levels_label(&found.levels, &[]);
+        if words.is_empty() { found.id.clone() } else { words }
+    }
+
+    /// The levels of all factors but some.
+    fn others(&self, levels: &[u32], without: &[usize]) -> Vec<u32> {
+        levels.iter().enumerate().filter(|(factor, _)| !without.contains(factor)).map(|(_, level)| *level).collect()
+    }
+
+    /// The levels that vary, but for those of some factors, as in the ids of the page.
+    fn levels_label(&self, levels: &[u32], without: &[usize]) -> String {
+        let factors = self.results.factors.iter().zip(levels).enumerate();
+        let varied = factors.filter(|(at, (factor, _))| factor.levels.len() > 1 && !without.contains(at));
         let mut words: Vec<String> = varied
-            .filter_map(|(factor, level)| Some(format!("{}={}", factor.name, factor.levels.get(usize::try_from(*level).ok()?)?)))
+            .filter_map(|(_, (factor, level))| Some(format!("{}={}", factor.name, factor.levels.get(usize::try_from(*level).ok()?)?)))
             .collect();
-        // As in the ids of the page.
         words.sort();
-        if words.is_empty() { found.id.clone() } else { words.join(", ") }
+        words.join(", ")
     }
 }
 
 /// Whether a file has a name that charts get here; a person's own picture beside them has another.
 pub(super) fn is_chart(name: &str) -> bool {
-    let page_of = |stem: &str, chart: &str| {
-        stem.strip_prefix(chart)
-            .is_some_and(|page| page.is_empty() || page.strip_prefix('-').is_some_and(|page| page.parse::<u32>().is_ok()))
-    };
+    let is_page =
+        |page: &str| page.is_empty() || page.trim_start_matches("-again").strip_prefix('-').is_some_and(|page| page.parse::<u32>().is_ok());
+    let page_of = |stem: &str, chart: &str| stem.strip_prefix(chart).is_some_and(is_page);
+    let of_metric = |stem: &str, end: &str| stem.split_once(end).is_some_and(|(metric, page)| !metric.is_empty() && is_page(page));
     name.strip_suffix(".png").is_some_and(|stem| {
-        ["-by-", "-trials", "-workloads"].iter().any(|part| stem.contains(part)) || page_of(stem, CPU) || stem == SERIES
+        ["-by-", "-trials", "-workloads", INTERACTION].iter().any(|part| stem.contains(part))
+            || of_metric(stem, EFFECTS)
+            || of_metric(stem, FACTORS)
+            || page_of(stem, CPU)
+            || stem == SERIES
     })
+}
+
+/// What an axis over a metric measures.
+fn metric_measure(metric: &MetricColumn) -> Measure {
+    Measure { name: metric.name.clone(), unit: metric.unit.clone(), better: metric.better }
 }
 
 /// A metric's or factor's name as part of a file's name.

@@ -56,9 +56,14 @@ impl<'r> Observed<'r> {
         self.levels.get(&(metric, variant)).copied()
     }
 
+    /// The comparison with the baseline.
+    pub(super) fn comparison(&self, metric: usize, variant: usize) -> Option<&'r Comparison> {
+        self.against_baseline.get(&(metric, variant)).copied()
+    }
+
     /// The ratio to the baseline, as the page writes it; empty without one.
     pub(super) fn ratio(&self, metric: usize, variant: usize) -> String {
-        written(self.against_baseline.get(&(metric, variant)).copied())
+        written(self.comparison(metric, variant))
     }
 
     /// The ratio to the first workload of the same trials; empty without one.

@@ -1,11 +1,11 @@
 //! The primary metric over a numeric factor.
 
-use super::Gallery;
+use super::{Gallery, metric_measure};
 use crate::model::estimate::Estimate;
 use crate::model::metric::{Better, Unit};
 use crate::model::plan::FactorSummary;
 use crate::model::quantity;
-use crate::report::charts::{Cell, Heading, Ideal, LevelMark, Measure, Role, Scaling, Series};
+use crate::report::charts::{Cell, Heading, Ideal, LevelMark, Role, Scaling, Series};
 
 /// Lines of one chart; beyond it the strip chart says more.
 const MOST_SERIES: usize = 8;
@@ -26,7 +26,7 @@ impl Gallery<'_> {
             let metric = self.metric(self.main);
             let chart = Scaling {
                 heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.observed.source.clone() },
-                measure: Measure { name: metric.name.clone(), unit: metric.unit.clone(), better: metric.better },
+                measure: metric_measure(metric),
                 factor: summary.name.to_string(),
                 levels: self.marks(summary, &numbers, series.len() == 1),
                 anchor: self.results.variants[self.results.baseline].levels.get(factor).map(|level| *level as usize),
@@ -73,9 +73,8 @@ impl Gallery<'_> {
     fn series(&self, factor: usize) -> Vec<Series> {
         let mut found: Vec<(Vec<u32>, Series)> = Vec::new();
         for (index, variant) in self.results.variants.iter().enumerate().filter(|(index, _)| !self.is_copy(*index)) {
-            let mut others = variant.levels.clone();
-            let Some(level) = others.get(factor).copied() else { continue };
-            others.remove(factor);
+            let Some(level) = variant.levels.get(factor).copied() else { continue };
+            let others = self.others(&variant.levels, &[factor]);
             let estimate = self.observed.level(self.main, index);
             let cell = Cell {
                 level: level as usize,
@@ -87,23 +86,14 @@ impl Gallery<'_> {
                 series.cells.push(cell);
             } else {
                 let baseline = &self.results.variants[self.results.baseline].levels;
-                let is_baseline = baseline.iter().enumerate().filter(|(other, _)| *other != factor).map(|(_, level)| level).eq(&others);
+                let is_baseline = self.others(baseline, &[factor]) == others;
                 let role = if is_baseline && !others.is_empty() { Role::Baseline } else { Role::Plain };
                 let hue = if role == Role::Baseline { None } else { Some(found.len()) };
-                let label = self.others_label(factor, &others);
+                let label = self.levels_label(&variant.levels, &[factor]);
                 found.push((others, Series { label, role, hue, cells: vec![cell] }));
             }
         }
         found.into_iter().map(|(_, series)| series).collect()
-    }
-
-    /// The other factors' levels, as far as they vary.
-    fn others_label(&self, factor: usize, others: &[u32]) -> String {
-        let names = self.results.factors.iter().enumerate().filter(|(other, _)| *other != factor).map(|(_, factor)| factor);
-        let varied = names.zip(others).filter(|(factor, _)| factor.levels.len() > 1);
-        let mut words: Vec<String> = varied.map(|(factor, level)| format!("{}={}", factor.name, factor.levels[*level as usize])).collect();
-        words.sort();
-        words.join(", ")
     }
 }
 

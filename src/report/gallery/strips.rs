@@ -1,7 +1,7 @@
 //! All trials of every variant, and of every workload of it.
 
-use super::Gallery;
 use super::scaling::interval;
+use super::{Gallery, metric_measure};
 use crate::report::charts::{Form, Heading, Measure, Role, Row, Strip};
 
 /// Rows of one chart: more of them go on further pages.
@@ -12,8 +12,7 @@ impl Gallery<'_> {
     pub(super) fn strips(&self, metric: usize) -> Vec<Strip> {
         let row = |variant: usize| self.row(metric, variant, self.name(variant), 0, self.observed.ratio(metric, variant));
         let rows = self.order().into_iter().map(row).collect();
-        let found = self.metric(metric);
-        self.pages(rows, &Measure { name: found.name.clone(), unit: found.unit.clone(), better: found.better }, "ratio")
+        self.pages(rows, &metric_measure(self.metric(metric)), "ratio")
     }
 
     /// One row per workload and variant, the workloads of a variant together; and what all of them measure. No direction is shown: what
