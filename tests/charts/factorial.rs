@@ -75,7 +75,7 @@ fn categories(texts: &[&str], panels: Vec<Panel>) -> InteractionPlot {
 
 /// Pictures to look at.
 pub(super) fn drawn(fonts: &Fonts) -> Vec<(&'static str, Result<Vec<u8>, ChartError>)> {
-    let many = numbered(24, "");
+    let many = numbered(16, "");
     let forty = numbered(40, "innodb_flush_method=O_DIRECT, level ");
     let as_texts = |texts: &[String]| -> Vec<&'static str> { texts.iter().map(|text| &*text.clone().leak()).collect() };
     let mut japanese = heat(&CPUS, &JAPANESE, &["ドライバー=1", "ドライバー=overlay2"]);
@@ -140,7 +140,7 @@ fn what_has_no_room_or_no_level_is_refused() {
     let mut stray = heat(&CPUS, &NETWORKS, &[""]);
     stray.facets[0].tiles[0].down = 3;
     let maps = [
-        (heat(&texts(25), &NETWORKS, &[""]), "25 levels of `cpus` in one chart; at most 24 can be read, so leave some out"),
+        (heat(&texts(17), &NETWORKS, &[""]), "17 levels of `cpus` in one chart; at most 16 can be read, so leave some out"),
         (heat(&CPUS, &texts(41), &[""]), "41 levels of `network` in one chart; at most 40 can be read, so leave some out"),
         (heat(&CPUS, &NETWORKS, &["x"; 7]), "7 panels in one chart; at most 6 can be read, so put them on several"),
         (heat(&CPUS, &texts(31), &["x"; 2]), "62 rows in one chart; at most 60 can be read, so split it by a factor"),

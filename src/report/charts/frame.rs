@@ -3,12 +3,12 @@
 use super::canvas::{Align, Canvas, Hand, Rect, Stroke};
 use super::font::Fonts;
 use super::number::{self, AxisUnit};
-use super::palette::{self, AXIS, GRID, INK, Look, MUTED, Paint, Shape};
+use super::palette::{self, AXIS, GRID, INK, Look, MUTED, PAPER, Paint, Shape};
 use super::scale::Scale;
 use super::text::wrap;
 use super::{ChartError, Measure};
 use crate::model::metric::Better;
-use plotters::style::{Color, RGBAColor};
+use plotters::style::{Color, RGBAColor, RGBColor};
 
 /// Logical size of a sheet, unless rows ask for more height.
 pub(super) const WIDTH: f32 = 1200.0;
@@ -159,7 +159,7 @@ fn draw_sign(canvas: &mut Canvas, sign: Sign, x: f32, y: f32) -> Result<(), Char
         Sign::Interval => canvas.path(&[(x - 10.0, y), (x + 10.0, y)], Stroke::new(MUTED, 2.5)),
         Sign::Small => canvas.block(around(9.0, 6.5), SMALL_BAND),
         Sign::Margin => draw_margin(canvas, around(9.0, 6.5)),
-        Sign::Hatched => canvas.hatch(around(9.0, 6.5), HATCH, hatching()),
+        Sign::Hatched => canvas.hatch(around(9.0, 6.5), HATCH, hatching(PAPER)),
         Sign::Edged => canvas.edge(around(8.0, 6.0), Stroke::new(INK, 2.5)),
         Sign::Bar => canvas.block(around(9.0, 5.0), MUTED.mix(0.45)),
         Sign::Part(paint) => canvas.tile(around(9.0, 6.5), palette::coat(paint)),
@@ -173,9 +173,10 @@ const MARGIN_BAND: RGBAColor = RGBAColor(MUTED.0, MUTED.1, MUTED.2, 0.07);
 /// How far apart the lines over undecided cells are.
 pub(super) const HATCH: f32 = 7.0;
 
-/// The lines over undecided cells.
-pub(super) fn hatching() -> Stroke {
-    Stroke { color: MUTED.mix(0.55), width: 1.0 }
+/// The lines over undecided cells of a colour: seen on light and on dark ones.
+pub(super) fn hatching(below: RGBColor) -> Stroke {
+    let color = if palette::ink_on(below) == PAPER { PAPER } else { MUTED };
+    Stroke { color: color.mix(0.55), width: 1.0 }
 }
 
 /// The band of what counts as equivalent: light, with dashed sides.

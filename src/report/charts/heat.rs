@@ -330,7 +330,7 @@ impl Plan<'_> {
         let number = ratios::short(tile.ratio);
         let text = if tile.baseline { ["baseline", "1"].into_iter().find(fits).unwrap_or("1") } else { &number };
         if !tile.decided && !tile.baseline {
-            canvas.hatch(room, frame::HATCH, frame::hatching())?;
+            canvas.hatch(room, frame::HATCH, frame::hatching(color))?;
             let (half, high) = (canvas.measure(text, hand) / 2.0 + 3.0, hand.line_height() / 2.0);
             let plain = Rect { left: middle.0 - half, right: middle.0 + half, top: middle.1 - high, bottom: middle.1 + high };
             canvas.block(plain, color.to_rgba())?;
