@@ -9,6 +9,7 @@ use shakedown::model::metric::{Better, Unit};
 use shakedown::model::plan::FactorSummary;
 use shakedown::model::results::Results;
 use shakedown::report::charts::Fonts;
+use shakedown::report::page::Own;
 use shakedown::report::render;
 
 /// A factor and its levels.
@@ -47,7 +48,7 @@ fn crossed(factors: &[(&str, &[&str])]) -> Results {
 }
 
 fn drawn(results: &Results, analysis: &Analysis) -> Vec<(String, Vec<u8>)> {
-    render(results, analysis, &Fonts::embedded(), None).expect("a report")
+    render(results, analysis, &Fonts::embedded(), &Own::default()).expect("a report")
 }
 
 /// The effects of an analysis that knows no factors.
