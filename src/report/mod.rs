@@ -8,8 +8,11 @@ mod parts;
 pub mod tables;
 pub mod templates;
 
+pub use gallery::CHARTS;
+
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
+use std::borrow::Cow;
 
 /// The CSV files, in the order in which they are made.
 const TABLES: [&str; 5] = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv"];
@@ -63,14 +66,40 @@ pub fn render(
     if !analysis.cpu.is_empty() {
         files.push((CPU_TABLE.to_owned(), tables::cpu_csv(results, analysis)));
     }
+    let gallery = gallery::Gallery::of(results, analysis);
+    let told = with_cautions(analysis, &gallery.absent);
     let mut references = Vec::new();
-    for drawn in gallery::draw(results, analysis, fonts)? {
+    for drawn in gallery.draw(fonts)? {
         references.push(page::ChartRef { file: drawn.file.clone(), alt: drawn.alt, section: drawn.section });
         files.push((drawn.file, drawn.png));
+        files.extend(drawn.svg);
     }
-    let page = page::page(results, analysis, &references, template)?;
+    let page = page::page(results, &told, &references, template)?;
     files.push((PAGE.to_owned(), page.into_bytes()));
     Ok(files)
+}
+
+/// The analysis with more for the reader to see before the numbers.
+fn with_cautions<'a>(analysis: &'a Analysis, more: &[String]) -> Cow<'a, Analysis> {
+    let mut analysis = Cow::Borrowed(analysis);
+    if !more.is_empty() {
+        analysis.to_mut().cautions.extend_from_slice(more);
+    }
+    analysis
+}
+
+/// Every chart as an SVG file, whether the manifest asks for that or not: name and content.
+///
+/// # Errors
+/// When a chart cannot be drawn.
+pub fn vectors(results: &Results, analysis: &Analysis, fonts: &charts::Fonts) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
+    gallery::Gallery::of(results, analysis).vectors(fonts)
+}
+
+/// Declared charts for which the record has nothing, each in one sentence; the page says so, too.
+#[must_use]
+pub fn absent_charts(results: &Results, analysis: &Analysis) -> Vec<String> {
+    gallery::Gallery::of(results, analysis).absent
 }
 
 /// Whether a report makes files of such a name beside its page: what stands there under one, and is not made, is of an earlier report.
@@ -94,6 +123,7 @@ pub fn answers(results: &Results, analysis: &Analysis) -> Vec<String> {
 #[must_use]
 pub fn texts(results: &Results) -> Vec<String> {
     let mut texts = vec![results.presentation.title.clone(), results.presentation.question.clone(), results.experiment.clone()];
+    texts.extend(results.presentation.charts.iter().flatten().filter_map(|chart| chart.title.clone()));
     texts.extend(results.variants.iter().map(|v| v.id.clone()));
     texts.extend(results.variants.iter().flat_map(|v| v.spec.units().map(|(name, _)| name.to_owned()).collect::<Vec<_>>()));
     texts.extend(results.metrics.iter().flat_map(|m| [m.name.clone(), m.unit.symbol().to_owned()]));

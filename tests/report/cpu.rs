@@ -121,10 +121,10 @@ fn a_record_without_the_hosts_part_has_neither_section_nor_file() {
 
 #[test]
 fn what_an_earlier_report_drew_is_known_by_its_name() {
-    for name in ["cpu.png", "cpu-2.png", "series.png", "cpu.csv"] {
+    for name in ["cpu.png", "cpu-2.png", "series.png", "cpu.csv", "wall-bars.svg", "cpu-again-2.png", "series-again-2.svg", "drift.png"] {
         assert!(makes(name), "{name}");
     }
-    for name in ["cpus.png", "cpu-mine.png", "cpu-.png", "my-series.png", "series-2.png", "cpu.txt"] {
+    for name in ["cpus.png", "cpu-mine.png", "cpu-.png", "my-series.png", "series-2.png", "cpu.txt", "plan.svg", "drifting.png"] {
         assert!(!makes(name), "{name}");
     }
 }
