@@ -23,7 +23,7 @@ use std::time::Duration;
 pub fn results(factor: &str, metric: &str, unit: Unit, better: Better, variants: &[(&str, &[f64])]) -> Results {
     let mut results = Results {
         experiment: "example".into(),
-        presentation: Presentation { title: "An example".into(), question: "Does it matter?".into(), metrics: Vec::new() },
+        presentation: Presentation { title: "An example".into(), question: "Does it matter?".into(), metrics: Vec::new(), charts: None },
         design: Design::default(),
         factors: vec![FactorSummary { name: factor.into(), levels: Vec::new() }],
         variants: Vec::new(),

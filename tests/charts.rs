@@ -9,7 +9,7 @@ mod factorial;
 
 use shakedown::model::metric::{Better, Unit};
 use shakedown::report::charts::{
-    Cell, ChartError, Fonts, Form, Heading, Ideal, LevelMark, Measure, Point, Role, Row, Scaling, Series, Strip,
+    Cell, Chart, ChartError, Fonts, Form, Heading, Ideal, LevelMark, Measure, Point, Role, Row, Scaling, Series, Strip,
 };
 
 fn heading(title: &str) -> Heading {

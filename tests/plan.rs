@@ -1,5 +1,6 @@
 //! Plans: which variants there are, in which order they run, what makes them stale, and what a level may do to the set-up.
 
+mod charts;
 mod derived;
 mod identity;
 mod order;
@@ -20,8 +21,12 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::LazyLock;
 
-static CATALOG: LazyLock<Catalog> =
-    LazyLock::new(|| Catalog { parsers: PARSERS.iter().map(|parser| parser.info()).collect(), check_extraction: check, check_pattern });
+static CATALOG: LazyLock<Catalog> = LazyLock::new(|| Catalog {
+    parsers: PARSERS.iter().map(|parser| parser.info()).collect(),
+    check_extraction: check,
+    check_pattern,
+    charts: shakedown::report::CHARTS,
+});
 
 /// Templates that manifests of these tests may name.
 fn template(name: &str) -> Option<String> {

@@ -1,5 +1,6 @@
 //! Whole reports: a committed record gives the committed files, and what a person must not miss is said wherever they look.
 
+mod charts;
 mod cpu;
 mod effects;
 

@@ -52,6 +52,7 @@ fn write(scene: &Scene, manifest: &str) -> Result<(), Box<dyn std::error::Error>
         parsers: PARSERS.iter().map(|parser| parser.info()).collect(),
         check_extraction: parsers::check,
         check_pattern: parsers::check_pattern,
+        charts: shakedown::report::CHARTS,
     };
     let planned = shakedown::plan::plan(&experiment, &catalog, &Default::default(), &Default::default()).map_err(|p| format!("{p:?}"))?;
     let plan = shakedown::plan::saved::saved(&planned);

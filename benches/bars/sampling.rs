@@ -169,7 +169,7 @@ fn results(rows: Vec<ResultRow>) -> Results {
     };
     Results {
         experiment: "sampling".to_owned(),
-        presentation: Presentation { title: String::new(), question: String::new(), metrics: Vec::new() },
+        presentation: Presentation { title: String::new(), question: String::new(), metrics: Vec::new(), charts: None },
         design: Design { margin: 0.01, min_effect: 0.01, ..Design::default() },
         factors: Vec::new(),
         variants: KINDS.iter().map(variant).collect(),

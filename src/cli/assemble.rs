@@ -35,16 +35,22 @@ struct Report {
     answers: Vec<String>,
 }
 
-/// Makes a report from the record alone.
+/// Makes a report from the record alone, with an SVG of every chart if so wanted, and warns of declared charts that it cannot have.
 ///
 /// # Errors
 /// When the record cannot be read, or something cannot be drawn.
-fn make(store: &Store, experiment: &str) -> Result<Report, Failure> {
+fn make(store: &Store, experiment: &str, vectors: bool) -> Result<Report, Failure> {
     let loaded = record::load(store).map_err(Failure::Record)?;
     let results = record::results(store, experiment, loaded).map_err(Failure::Record)?;
     let analysis = analyse::analyse(&results);
     let fonts = fonts::for_texts(&report::texts(&results));
-    let files = report::render(&results, &analysis, &fonts, &own_templates(store)?).map_err(Failure::Report)?;
+    let mut files = report::render(&results, &analysis, &fonts, &own_templates(store)?).map_err(Failure::Report)?;
+    if vectors {
+        let svg = report::vectors(&results, &analysis, &fonts).map_err(Failure::Report)?;
+        files.retain(|(name, _)| svg.iter().all(|(drawn, _)| drawn != name));
+        files.extend(svg);
+    }
+    report::absent_charts(&results, &analysis).iter().for_each(|absent| talk::note(format!("warning: {experiment}: {absent}")));
     Ok(Report { files, answers: report::answers(&results, &analysis) })
 }
 
@@ -92,8 +98,8 @@ impl Written {
 ///
 /// # Errors
 /// When the record cannot be read, something cannot be drawn, or a file cannot be written or removed.
-pub fn write_report(store: &Store, experiment: &str) -> Result<Written, Failure> {
-    let Report { files, answers } = make(store, experiment)?;
+pub fn write_report(store: &Store, experiment: &str, vectors: bool) -> Result<Written, Failure> {
+    let Report { files, answers } = make(store, experiment, vectors)?;
     let removed = stale(store, &files);
     let mut names = Vec::new();
     for (name, bytes) in files {
@@ -123,8 +129,8 @@ pub struct Difference {
 ///
 /// # Errors
 /// When the record cannot be read or something cannot be drawn.
-pub fn difference(store: &Store, experiment: &str) -> Result<Difference, Failure> {
-    let files = make(store, experiment)?.files;
+pub fn difference(store: &Store, experiment: &str, vectors: bool) -> Result<Difference, Failure> {
+    let files = make(store, experiment, vectors)?.files;
     let removed = stale(store, &files);
     let on_disk = |name: &str| std::fs::read(store.folder().join(name)).ok();
     let differs = |(name, bytes): &(String, Vec<u8>)| on_disk(name).as_deref() != Some(bytes);

@@ -14,6 +14,9 @@ pub struct Arguments {
     /// Write nothing; exit with 1 when a committed file would change.
     #[arg(long)]
     check: bool,
+    /// An SVG beside every chart, and not only where the manifest says `svg: true`; a report without this removes them again.
+    #[arg(long)]
+    svg: bool,
     /// Folder of reports; without it the one that belongs to a manifest, or `reports` for a name.
     #[arg(long, value_name = "DIR")]
     reports: Option<PathBuf>,
@@ -29,22 +32,22 @@ pub fn run(arguments: &Arguments) -> u8 {
     };
     let mut worst = exit::OK;
     for (name, store) in stores {
-        let code = if arguments.check { check(&name, &store) } else { write(&name, &store) };
+        let code = if arguments.check { check(&name, &store, arguments.svg) } else { write(&name, &store, arguments.svg) };
         worst = worst.max(code);
     }
     worst
 }
 
-fn write(name: &str, store: &Store) -> u8 {
+fn write(name: &str, store: &Store, svg: bool) -> u8 {
     store.tidy();
-    match assemble::write_report(store, name) {
+    match assemble::write_report(store, name, svg) {
         Ok(written) => written.tell(),
         Err(failure) => failure.tell(),
     }
 }
 
-fn check(name: &str, store: &Store) -> u8 {
-    match assemble::difference(store, name) {
+fn check(name: &str, store: &Store, svg: bool) -> u8 {
+    match assemble::difference(store, name, svg) {
         Ok(difference) => {
             let part = |what: &str, files: &[String]| (!files.is_empty()).then(|| format!("{what} {}", files.join(", ")));
             let parts: Vec<String> =

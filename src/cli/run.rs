@@ -100,7 +100,7 @@ async fn one(arguments: &Arguments, path: &Path, stop: &Stop) -> u8 {
     if code == exit::RECORD {
         return code;
     }
-    let reported = assemble::write_report(&opened.store, &opened.experiment.name);
+    let reported = assemble::write_report(&opened.store, &opened.experiment.name, false);
     match reported {
         Ok(written) => {
             written.answer();

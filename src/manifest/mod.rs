@@ -5,6 +5,7 @@
 //! earlier ones found problems, so that one reading shows them all. This room reads no files (templates come through a
 //! callback), evaluates no expression and fills in no template: that is the plan's.
 
+mod charts;
 mod check;
 mod design;
 mod matrix;
@@ -87,6 +88,7 @@ pub fn examine(source: &Source<'_>, templates: &dyn Fn(&str) -> Option<String>) 
             title: text("title").unwrap_or_else(|| source.name.to_owned()),
             question: text("question").unwrap_or_default(),
             metrics: metrics::metrics(&root, &factors, &mut found),
+            charts: charts::charts(&root, &mut found),
         },
         exclude: rules.exclude,
         include: rules.include,

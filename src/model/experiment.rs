@@ -1,5 +1,6 @@
 //! A manifest after reading: the question, the factors, the rules, and the set-up as a tree that still holds templates.
 
+use super::chart::ChartDecl;
 use super::diagnostic::Diagnostic;
 use super::hygiene::Thresholds;
 use super::metric::{Better, Unit};
@@ -46,6 +47,9 @@ pub struct Presentation {
     pub question: String,
     /// Declared metrics in the order of the text.
     pub metrics: Vec<MetricDecl>,
+    /// Exactly these charts, in this order; none leaves the choice to the report.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub charts: Option<Vec<ChartDecl>>,
 }
 
 /// A declared metric.

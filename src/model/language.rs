@@ -1,5 +1,6 @@
 //! The manifest language: every key, its shape and its meaning. One table serves the checker, the help and the editors' schema.
 
+use super::chart::ChartKind;
 use super::shape::{Field, OFF, Record, Shape};
 
 const MAX: i64 = i64::MAX;
@@ -34,7 +35,11 @@ pub static EXPERIMENT: Record = Record {
             Shape::Named(&Shape::Either(&[Shape::Word(&[OFF]), Shape::Record(&THRESHOLD)])),
             "thresholds of the checks of what disturbs a measurement, by the check's name; `off` switches one off",
         ),
-        Field::later("charts", "charts beside the default ones"),
+        Field::new(
+            "charts",
+            Shape::List(&Shape::Record(&CHART)),
+            "exactly these charts, in this order, in place of those that the report chooses",
+        ),
     ],
 };
 
@@ -379,6 +384,31 @@ pub static THRESHOLD: Record = Record {
         Field::new("warn", Shape::OrOff(&Shape::Amount), "where a warning begins"),
         Field::new("taint", Shape::OrOff(&Shape::Amount), "where a trial is left out of the clean verdicts"),
     ],
+};
+
+/// Each of `charts:`.
+pub static CHART: Record = Record {
+    name: "a chart",
+    one_of: &[],
+    fields: &[
+        Field::new("kind", Shape::Word(&CHART_KINDS), "what is drawn").required(),
+        Field::new("metric", Shape::Text, "the metric (the primary one)"),
+        Field::new("x", Shape::Text, "the factor along the chart: line (every numeric one), heat-map, interactions (the first that vary)"),
+        Field::new("y", Shape::Text, "the other factor: heat-map, interactions"),
+        Field::new("sort", Shape::Word(&["declared", "effect"]), "the order of an effects chart's rows (declared)"),
+        Field::new("title", Shape::Text, "the title above it (the experiment's)"),
+        Field::new("svg", Shape::Bool, "whether an SVG stands beside the PNG (false)"),
+    ],
+};
+
+const CHART_KINDS: [&str; ChartKind::WORDS.len()] = {
+    let mut words = [""; ChartKind::WORDS.len()];
+    let mut at = 0;
+    while at < words.len() {
+        words[at] = ChartKind::WORDS[at].1;
+        at += 1;
+    }
+    words
 };
 
 /// `limits:`.

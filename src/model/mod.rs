@@ -6,6 +6,7 @@
 
 pub mod catalog;
 pub mod cgroup;
+pub mod chart;
 pub mod cpu;
 pub mod cpus;
 pub mod diagnostic;
@@ -20,6 +21,7 @@ pub mod metric;
 pub mod mounts;
 pub mod observe;
 pub mod outcome;
+pub mod percentile;
 pub mod plan;
 pub mod possible;
 pub mod private;

@@ -1,11 +1,12 @@
 //! Which metrics an experiment has: what its parsers can yield, what it declares, and which one verdicts are about.
 
 use super::bind::Formula;
+use super::charts;
 use super::derive::Derived;
 use super::variants::Binder;
 use crate::model::catalog::Catalog;
 use crate::model::diagnostic::Diagnostic;
-use crate::model::experiment::{Experiment, MetricDecl, Problems};
+use crate::model::experiment::{Experiment, MetricDecl};
 use crate::model::metric::{BUILTIN_METRICS, Better, MetricInfo, TRIAL_METRICS, Unit};
 use crate::model::plan::Variant;
 use crate::model::spec::{ParseSpec, TrialSpec};
@@ -84,11 +85,18 @@ pub(super) fn syntax(experiment: &Experiment) -> Vec<Diagnostic> {
     formulas.filter_map(|(span, text)| Formula::new(text).err().map(|error| Diagnostic::error(span, error.to_string()))).collect()
 }
 
-/// Checks declared metrics and formulas against what the variants can yield.
-pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Variant]) -> Result<(), Problems> {
-    if experiment.presentation.metrics.is_empty() {
-        return Ok(());
-    }
+/// What the variants can yield together.
+struct Possible {
+    /// Metrics that are measured.
+    names: BTreeSet<String>,
+    /// The first of them: the primary one where nothing is declared.
+    first: Option<String>,
+    /// Names that formulas may use beside metrics.
+    scope: BTreeSet<String>,
+}
+
+fn possible(experiment: &Experiment, binder: &Binder<'_>, variants: &[Variant]) -> Possible {
+    let mut first = None;
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut scope: BTreeSet<String> = experiment.factors.iter().map(|f| f.name.to_string()).collect();
     scope.insert("host".to_owned());
@@ -100,13 +108,24 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
         let services: Vec<String> = resolved.spec.services.iter().map(|service| service.name.clone()).collect();
         let current = Some((parsers, services, resolved.spec.needs_engine()));
         if last != current {
-            names.extend(dictionary(&resolved.spec, binder.catalog()).into_iter().map(|metric| metric.name));
+            let dictionary = dictionary(&resolved.spec, binder.catalog());
+            first = first.or_else(|| dictionary.first().map(|metric| metric.name.clone()));
+            names.extend(dictionary.into_iter().map(|metric| metric.name));
             last = current;
         }
         if variants.len() > SAMPLED {
             break;
         }
     }
+    Possible { names, first, scope }
+}
+
+/// Checks declared metrics, formulas and charts against what the variants can yield.
+pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Variant]) -> Result<(), Vec<Diagnostic>> {
+    if experiment.presentation.metrics.is_empty() && experiment.presentation.charts.is_none() {
+        return Ok(());
+    }
+    let Possible { mut names, first, mut scope } = possible(experiment, binder, variants);
     let mut problems = Vec::new();
     for metric in experiment.presentation.metrics.iter().filter(|m| m.expr.is_some()) {
         if names.contains(&metric.name) {
@@ -142,5 +161,10 @@ pub(super) fn check(experiment: &Experiment, binder: &Binder<'_>, variants: &[Va
         let span = experiment.presentation.metrics.iter().find(|m| m.expr.is_some()).map(|m| m.span).unwrap_or_default();
         problems.extend(circles.into_iter().map(|circle| Diagnostic::error(span, circle)));
     }
-    if problems.is_empty() { Ok(()) } else { Err(Problems(problems)) }
+    problems.extend(charts::form(experiment, binder.catalog()));
+    let declared = experiment.presentation.metrics.iter().map(|metric| metric.name.as_str());
+    let compared: Vec<&str> =
+        if experiment.presentation.metrics.is_empty() { first.as_deref().into_iter().collect() } else { declared.collect() };
+    problems.extend(charts::metrics(experiment, binder.catalog(), &names, &compared));
+    if problems.is_empty() { Ok(()) } else { Err(problems) }
 }

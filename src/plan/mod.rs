@@ -6,6 +6,7 @@
 
 pub mod batches;
 pub mod bind;
+mod charts;
 pub mod derive;
 pub mod identity;
 pub mod metrics;
@@ -78,10 +79,10 @@ pub fn plan<'e>(experiment: &'e Experiment, catalog: &'e Catalog, history: &Hist
     let binder = Binder::new(experiment, catalog, options.host.as_ref());
     let variants::Variants { mut variants, engines, proxied } =
         variants::resolve_all(&binder, combinations, baseline, history).map_err(|mut problems| {
-            problems.0.extend(metrics::syntax(experiment));
+            problems.0.extend(presentation(experiment, catalog));
             problems
         })?;
-    metrics::check(experiment, &binder, &variants)?;
+    metrics::check(experiment, &binder, &variants).map_err(Problems)?;
     let blocks = options.blocks.unwrap_or(experiment.design.blocks);
     let selected = select(experiment, &variants, options)?;
     let needs = reasons::decide(&mut variants, baseline, blocks, &selected, history, options.fresh);
@@ -124,8 +125,15 @@ fn with_the_rest(experiment: &Experiment, catalog: &Catalog, options: &Options, 
     if let Err(Problems(found)) = variants::resolve_all(&binder, some, 0, &History::new()) {
         problems.extend(found);
     }
-    problems.extend(metrics::syntax(experiment));
+    problems.extend(presentation(experiment, catalog));
     Problems(problems)
+}
+
+/// What is wrong with formulas and charts, as far as it can be said without knowing the variants.
+fn presentation(experiment: &Experiment, catalog: &Catalog) -> Vec<Diagnostic> {
+    let mut found = metrics::syntax(experiment);
+    found.extend(charts::form(experiment, catalog));
+    found
 }
 
 /// Combinations that stand for all when the rules are wrong.

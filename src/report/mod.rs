@@ -9,8 +9,11 @@ pub mod tables;
 pub mod templates;
 pub mod visible;
 
+pub use gallery::CHARTS;
+
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
+use std::borrow::Cow;
 
 /// The CSV files, in the order in which they are made.
 const TABLES: [&str; 5] = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv"];
@@ -61,12 +64,37 @@ pub fn render(
     if !analysis.cpu.is_empty() {
         files.push((CPU_TABLE.to_owned(), tables::cpu_csv(results, analysis)));
     }
-    let drawn = gallery::draw(results, analysis, fonts)?;
+    let gallery = gallery::Gallery::of(results, analysis);
+    let told = with_cautions(analysis, &gallery.absent);
+    let drawn = gallery.draw(fonts)?;
     let charts: Vec<page::ChartRef> = drawn.iter().map(gallery::Drawn::on_page).collect();
-    let pages = page::pages(results, analysis, &charts, own)?;
-    files.extend(drawn.into_iter().map(|drawn| (drawn.file, drawn.png)));
+    let pages = page::pages(results, &told, &charts, own)?;
+    files.extend(drawn.into_iter().flat_map(|drawn| [(drawn.file, drawn.png)].into_iter().chain(drawn.svg)));
     files.extend(pages.into_iter().map(|(file, page)| (file.to_owned(), page.into_bytes())));
     Ok(files)
+}
+
+/// The analysis with more for the reader to see before the numbers.
+fn with_cautions<'a>(analysis: &'a Analysis, more: &[String]) -> Cow<'a, Analysis> {
+    let mut analysis = Cow::Borrowed(analysis);
+    if !more.is_empty() {
+        analysis.to_mut().cautions.extend_from_slice(more);
+    }
+    analysis
+}
+
+/// Every chart as an SVG file, whether the manifest asks for that or not: name and content.
+///
+/// # Errors
+/// When a chart cannot be drawn.
+pub fn vectors(results: &Results, analysis: &Analysis, fonts: &charts::Fonts) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
+    gallery::Gallery::of(results, analysis).vectors(fonts)
+}
+
+/// Declared charts for which the record has nothing, each in one sentence; the page says so, too.
+#[must_use]
+pub fn absent_charts(results: &Results, analysis: &Analysis) -> Vec<String> {
+    gallery::Gallery::of(results, analysis).absent
 }
 
 /// Whether a report makes files of such a name: what stands there under one, and is not made, is of an earlier report.
@@ -94,6 +122,7 @@ pub fn answers(results: &Results, analysis: &Analysis) -> Vec<String> {
 #[must_use]
 pub fn texts(results: &Results) -> Vec<String> {
     let mut texts = vec![results.presentation.title.clone(), results.presentation.question.clone(), results.experiment.clone()];
+    texts.extend(results.presentation.charts.iter().flatten().filter_map(|chart| chart.title.clone()));
     texts.extend(results.variants.iter().map(|v| v.id.clone()));
     texts.extend(results.variants.iter().flat_map(|v| v.spec.units().map(|(name, _)| name.to_owned()).collect::<Vec<_>>()));
     texts.extend(results.metrics.iter().flat_map(|m| [m.name.clone(), m.unit.symbol().to_owned()]));

@@ -2,7 +2,9 @@
 
 use super::heading;
 use shakedown::model::metric::Unit;
-use shakedown::report::charts::{Bar, ChartError, Fonts, Layer, Line, Measure, Paint, PhaseSpan, Role, Scene, Stack, Step, Timeline};
+use shakedown::report::charts::{
+    Bar, Chart, ChartError, Fonts, Layer, Line, Measure, Paint, PhaseSpan, Role, Scene, Stack, Step, Timeline,
+};
 
 fn layers() -> Vec<Layer> {
     let named = [

@@ -3,7 +3,7 @@
 use super::{heading, measure};
 use shakedown::model::estimate::Verdict;
 use shakedown::model::metric::{Better, Unit};
-use shakedown::report::charts::{ChartError, Contrast, Fonts, Forest, Group, Heading, Role, Span};
+use shakedown::report::charts::{Chart, ChartError, Contrast, Fonts, Forest, Group, Heading, Role, Span};
 
 const SAID: &str = "requests_per_second, ratio to network=native, higher is better ↑ · simultaneous 95 % intervals (Bonferroni over 5 \
                     comparisons), verdicts by Holm · n = 10 · 10 randomised blocks, seed 7 · clean 58 of 60 trials · 8 × EPYC · 2026-11-30";

@@ -2,7 +2,7 @@
 
 use super::{cell, heading, levels, measure, spread};
 use shakedown::model::metric::{Better, Unit};
-use shakedown::report::charts::{Axis, ChartError, Facet, Fonts, HeatMap, InteractionPlot, LevelMark, Panel, Role, Series, Tile};
+use shakedown::report::charts::{Axis, Chart, ChartError, Facet, Fonts, HeatMap, InteractionPlot, LevelMark, Panel, Role, Series, Tile};
 
 fn axis(factor: &str, levels: &[&str]) -> Axis {
     Axis { factor: factor.to_owned(), levels: levels.iter().map(ToString::to_string).collect() }

@@ -71,7 +71,7 @@ impl Bench {
         let source = Source { name: "e", folder: folder.path(), text };
         let (experiment, _) = manifest::read(&source, &|_| None).expect("manifest");
         let parsers = PARSERS.iter().map(|parser| parser.info()).collect();
-        let catalog = Catalog { parsers, check_extraction: parsers::check, check_pattern: parsers::check_pattern };
+        let catalog = Catalog { parsers, check_extraction: parsers::check, check_pattern: parsers::check_pattern, charts: &[] };
         let planned = plan::plan(&experiment, &catalog, &History::new(), &Options::default()).expect("plan");
         let plan = saved(&planned);
         let run = Store::new(folder.path(), "e").create_run("r", &plan).expect("run");

@@ -51,6 +51,14 @@ fn each_edit_of_a_finished_experiment_runs_what_it_changes_and_nothing_else() {
             trials: 0,
         },
         Edit {
+            what: "charts",
+            from: "design:",
+            to: "charts: [{kind: trials, metric: wall}, {kind: bars, title: Images, svg: true}]\ndesign:",
+            reasons: &NOTHING,
+            trials: 0,
+        },
+        Edit { what: "no charts", from: "design:", to: "charts: []\ndesign:", reasons: &NOTHING, trials: 0 },
+        Edit {
             what: "factor order",
             from: "  size: [small, large]\n  tag: [v1, v2]",
             to: "  tag: [v1, v2]\n  size: [small, large]",

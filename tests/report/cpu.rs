@@ -124,6 +124,10 @@ fn what_an_earlier_report_drew_is_known_by_its_name() {
     for name in [
         "cpu.png",
         "cpu-2.png",
+        "wall-bars.svg",
+        "cpu-again-2.png",
+        "series-again-2.svg",
+        "drift.png",
         "series.png",
         "cpu.csv",
         "wall-effects.png",
@@ -135,9 +139,18 @@ fn what_an_earlier_report_drew_is_known_by_its_name() {
     ] {
         assert!(makes(name), "{name}");
     }
-    for name in
-        ["cpus.png", "cpu-mine.png", "cpu-.png", "my-series.png", "series-2.png", "cpu.txt", "-effects.png", "wall-effects-mine.png"]
-    {
+    for name in [
+        "cpus.png",
+        "cpu-mine.png",
+        "cpu-.png",
+        "my-series.png",
+        "series-2.png",
+        "cpu.txt",
+        "-effects.png",
+        "plan.svg",
+        "drifting.png",
+        "wall-effects-mine.png",
+    ] {
         assert!(!makes(name), "{name}");
     }
 }

@@ -1,9 +1,9 @@
 //! The sheet that charts draw on: logical pixels, named strokes and marks, and a memory of where each label went.
 
 use super::font::{Fonts, Weight};
+use super::ink::{Ink, Recorder};
 use super::palette::{Coat, PAPER, Shape};
-use super::raster::Raster;
-use super::{ChartError, png};
+use super::{ChartError, png, raster, svg};
 use plotters::coord::Shift;
 use plotters::drawing::{DrawingArea, DrawingAreaErrorKind, IntoDrawingArea};
 use plotters::element::{Circle, PathElement, Polygon, Rectangle};
@@ -96,34 +96,63 @@ impl Stroke {
     }
 }
 
-/// The finished picture.
-pub(super) struct Picture {
-    /// The PNG file.
-    pub(super) bytes: Vec<u8>,
+/// The finished picture, not yet in any format.
+pub struct Picture {
+    /// Pixels across and down.
+    size: (u32, u32),
+    /// Most shades of its PNG.
+    shades: usize,
+    inks: Vec<Ink>,
     /// Every label on it, in the order drawn.
     #[cfg_attr(not(test), expect(dead_code, reason = "the layout is checked by tests"))]
     pub(super) labels: Vec<Label>,
 }
 
+impl Picture {
+    /// The PNG file.
+    ///
+    /// # Errors
+    ///
+    /// [`ChartError`] when so many pixels cannot be had, or they cannot be encoded.
+    pub fn png(&self) -> Result<Vec<u8>, ChartError> {
+        let (width, height) = self.size;
+        let mut pixels = Pixmap::new(width, height).ok_or(ChartError::Size { width, height })?;
+        raster::print(&self.inks, &mut pixels);
+        png::encode(&pixels, self.shades)
+    }
+
+    /// The SVG file; `title` says what the picture shows, for those who do not see it.
+    #[must_use]
+    pub fn svg(&self, title: &str) -> String {
+        svg::write(&self.inks, self.size, DENSITY, title)
+    }
+
+    /// Its height in logical pixels.
+    #[cfg(test)]
+    pub(super) fn height(&self) -> f32 {
+        self.size.1 as f32 / DENSITY
+    }
+}
+
 /// A sheet of paper while it is drawn on.
 pub(super) struct Canvas<'a> {
-    area: DrawingArea<Raster<'a>, Shift>,
+    area: DrawingArea<Recorder<'a>, Shift>,
     fonts: &'a Fonts,
     labels: Vec<Label>,
 }
 
 type Drawn = Result<(), ChartError>;
 
-/// Gives `draw` a white sheet of this logical size and encodes what it left there.
+/// Gives `draw` a white sheet of this logical size and keeps what it left there.
 ///
 /// # Errors
 ///
-/// [`ChartError`] when the sheet cannot be had, `draw` fails, or the picture cannot be encoded.
+/// [`ChartError`] when `draw` fails.
 pub(super) fn picture(fonts: &Fonts, width: f32, height: f32, draw: impl FnOnce(&mut Canvas) -> Drawn) -> Result<Picture, ChartError> {
     picture_in(png::SHADES, fonts, width, height, draw)
 }
 
-/// As [`picture`], in at most so many shades.
+/// As [`picture`], in at most so many shades where it becomes pixels.
 ///
 /// # Errors
 ///
@@ -135,15 +164,15 @@ pub(super) fn picture_in(
     height: f32,
     draw: impl FnOnce(&mut Canvas) -> Drawn,
 ) -> Result<Picture, ChartError> {
-    let (across, down) = ((width * DENSITY).round() as u32, (height * DENSITY).round() as u32);
-    let mut pixels = Pixmap::new(across, down).ok_or(ChartError::Size { width: across, height: down })?;
-    let area = Raster::new(&mut pixels, fonts).into_drawing_area();
+    let size = ((width * DENSITY).round() as u32, (height * DENSITY).round() as u32);
+    let mut inks = Vec::new();
+    let area = Recorder::new(size, fonts, &mut inks).into_drawing_area();
     area.fill(&PAPER).map_err(failed)?;
     let mut canvas = Canvas { area, fonts, labels: Vec::new() };
     draw(&mut canvas)?;
     canvas.area.present().map_err(failed)?;
     let Canvas { labels, .. } = canvas;
-    Ok(Picture { bytes: png::encode(&pixels, shades)?, labels })
+    Ok(Picture { size, shades, inks, labels })
 }
 
 fn failed<E: std::error::Error + Send + Sync>(error: DrawingAreaErrorKind<E>) -> ChartError {

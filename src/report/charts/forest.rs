@@ -9,7 +9,7 @@ use super::palette::{self, BASELINE, CONTROL, GRID, INK, Look, MUTED, Role, Shap
 use super::ratios;
 use super::scale::Scale;
 use super::text::wrap;
-use super::{ChartError, Measure};
+use super::{Chart, ChartError, Measure};
 use crate::model::estimate::Verdict;
 use crate::model::metric::Better;
 
@@ -136,17 +136,8 @@ struct Plan<'a> {
     columns: Columns,
 }
 
-impl Forest {
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// [`ChartError`] when there are too many rows or the picture cannot be made.
-    pub fn render(&self, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
-        self.picture(fonts).map(|picture| picture.bytes)
-    }
-
-    pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
+impl Chart for Forest {
+    fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
         let lines = self.lines();
         let names = Names::of(lines.iter().map(|line| match line {
             Line::Title(title) => (*title, Role::Baseline),
@@ -172,7 +163,9 @@ impl Forest {
             key.draw(canvas, sheet)
         })
     }
+}
 
+impl Forest {
     fn rows(&self) -> impl Iterator<Item = &Contrast> {
         self.groups.iter().flat_map(|group| &group.rows)
     }

@@ -8,7 +8,7 @@ use super::palette::{self, GRID, INK, MUTED, PAPER};
 use super::ratios;
 use super::scale::Scale;
 use super::text::{shorten, wrap};
-use super::{ChartError, Measure, png};
+use super::{Chart, ChartError, Measure, png};
 use plotters::style::{Color, RGBColor};
 
 /// Levels that have room beside and below each other, panels of a sheet, and rows of cells in all of them.
@@ -102,17 +102,8 @@ struct Plan<'a> {
     top: f32,
 }
 
-impl HeatMap {
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// [`ChartError`] when there are too many levels or panels, a tile names no level, or the picture cannot be made.
-    pub fn render(&self, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
-        self.picture(fonts).map(|picture| picture.bytes)
-    }
-
-    pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
+impl Chart for HeatMap {
+    fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
         self.check()?;
         let header = Header::set(fonts, &self.heading);
         let key = Key::set(fonts, self.key());
@@ -128,7 +119,9 @@ impl HeatMap {
             key.draw(canvas, sheet)
         })
     }
+}
 
+impl HeatMap {
     fn check(&self) -> Result<(), ChartError> {
         for (axis, limit) in [(&self.across, ACROSS), (&self.down, DOWN)] {
             let found = axis.levels.len();

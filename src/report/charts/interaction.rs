@@ -8,7 +8,7 @@ use super::palette::{self, AXIS, GRID, INK, MUTED, Shape};
 use super::scale::Scale;
 use super::scaling::{self, Cell, LevelMark, Series};
 use super::text::{keep_apart, shorten, wrap};
-use super::{ChartError, Measure, Point, swarm};
+use super::{Chart, ChartError, Measure, Point, swarm};
 use plotters::style::Color;
 
 /// Panels of a sheet, and levels that have room below one.
@@ -69,17 +69,8 @@ struct Plan<'a> {
     lines: usize,
 }
 
-impl InteractionPlot {
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// [`ChartError`] when there are too many panels, levels or lines, a cell names no level, or the picture cannot be made.
-    pub fn render(&self, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
-        self.picture(fonts).map(|picture| picture.bytes)
-    }
-
-    pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
+impl Chart for InteractionPlot {
+    fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
         self.check()?;
         let header = Header::set(fonts, &self.heading);
         let key = Key::set(fonts, self.key());
@@ -107,7 +98,9 @@ impl InteractionPlot {
             key.draw(canvas, sheet)
         })
     }
+}
 
+impl InteractionPlot {
     /// Whether so many levels, and so many lines, have room in a panel.
     #[must_use]
     pub fn holds(levels: usize, lines: usize) -> bool {

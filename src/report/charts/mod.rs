@@ -1,6 +1,7 @@
 //! Charts: one file per kind, drawn with plotters over an anti-aliased raster of our own. Plain values in, PNG bytes out.
 //!
-//! From the paper upwards: `raster`, `stamp` and `font` put shapes, points and letters on pixels, `png` encodes them, `canvas` speaks logical
+//! From the paper upwards: `ink` keeps what is drawn as shapes, points and the outlines of letters, `raster` and `stamp` put it on pixels that
+//! `png` encodes, `svg` writes it as vectors, `canvas` speaks logical
 //! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
 //! keeps labels apart, `scale`, `ratios` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling. A kind
 //! ([`Forest`], [`HeatMap`], [`InteractionPlot`], [`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
@@ -15,6 +16,7 @@ mod forest;
 mod frame;
 mod heat;
 mod ideal;
+mod ink;
 mod interaction;
 mod names;
 mod number;
@@ -27,10 +29,12 @@ mod scaling;
 mod stack;
 mod stamp;
 mod strip;
+mod svg;
 mod swarm;
 mod text;
 mod timeline;
 
+pub use canvas::Picture;
 pub use font::{FontError, Fonts, Weight};
 pub use forest::{Contrast, Forest, Group, Span};
 pub use frame::Heading;
@@ -113,6 +117,25 @@ pub enum ChartError {
         #[from]
         source: ::png::EncodingError,
     },
+}
+
+/// A chart: plain values, laid out when it is drawn.
+pub trait Chart {
+    /// Lays the chart out.
+    ///
+    /// # Errors
+    ///
+    /// [`ChartError`] when there is more in it than can be told apart or read, or the picture has no size.
+    fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError>;
+
+    /// The chart as a PNG file.
+    ///
+    /// # Errors
+    ///
+    /// [`ChartError`] as for [`Self::picture`], or when it cannot be encoded.
+    fn render(&self, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
+        self.picture(fonts)?.png()
+    }
 }
 
 /// What an axis measures.

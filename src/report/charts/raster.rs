@@ -1,60 +1,42 @@
-//! The drawing surface under plotters: anti-aliased shapes and sub-pixel text on a pixel map.
-//!
-//! Plotters' own bitmap text cuts every glyph to whole pixels and forgets bearings; this backend fills outlines instead.
-//! It draws what it is told and knows no charts. Coordinates outside the surface are legal and clipped.
+//! What was drawn -> pixels: anti-aliased shapes and sub-pixel text. What lies outside the picture is clipped.
 
-use super::font::{Fonts, Weight};
+use super::ink::Ink;
 use super::stamp::Stamp;
-use plotters_backend::text_anchor::{HPos, VPos};
-use plotters_backend::{
-    BackendColor, BackendCoord, BackendStyle, BackendTextStyle, DrawingBackend, DrawingErrorKind, FontStyle, FontTransform,
-};
+use plotters_backend::BackendColor;
 use std::collections::BTreeMap;
-use std::convert::Infallible;
-use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Rect, Stroke, Transform};
-
-/// Half the height of a capital letter, in em: text is centred on its capitals, which is what the eye does.
-const HALF_CAPITAL: f32 = 0.364;
-/// Height of the line above its base line, and depth below it, in em.
-const ASCENT: f32 = 0.95;
-const DESCENT: f32 = 0.25;
-/// Beyond this many pixels nothing can be seen, and the rasteriser's own arithmetic would suffer.
-const FAR: i32 = 30_000;
+use tiny_skia::{FillRule, LineCap, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 
 /// Radius in pixels up to which circles are points that come back again and again.
 const LARGEST_STAMP: u32 = 64;
 
-type Drawn = Result<(), DrawingErrorKind<Infallible>>;
-
-/// A pixel map that plotters can draw on. Drawing never fails.
-pub(super) struct Raster<'a> {
-    pixels: &'a mut Pixmap,
-    fonts: &'a Fonts,
-    /// By radius.
-    stamps: BTreeMap<u32, Option<Stamp>>,
+/// Draws all of `inks` on `pixels`, one over the other.
+pub(super) fn print(inks: &[Ink], pixels: &mut Pixmap) {
+    // By radius.
+    let mut stamps: BTreeMap<u32, Option<Stamp>> = BTreeMap::new();
+    for ink in inks {
+        match ink {
+            Ink::Fill { path, color } => fill(pixels, path, *color, Transform::identity()),
+            Ink::Text { outline, color, place, .. } => fill(pixels, outline, *color, *place),
+            Ink::Dot { center, radius, color } if color.alpha >= 1.0 && *radius <= LARGEST_STAMP => {
+                if let Some(stamp) = stamps.entry(*radius).or_insert_with(|| Stamp::new(*radius)) {
+                    stamp.press(pixels, *center, color.rgb);
+                }
+            }
+            Ink::Dot { center, radius, color } => {
+                if let Some(circle) = PathBuilder::from_circle(center.0 as f32, center.1 as f32, *radius as f32) {
+                    fill(pixels, &circle, *color, Transform::identity());
+                }
+            }
+            Ink::Line { path, color, width, shift } => {
+                let stroke = Stroke { width: *width, line_cap: LineCap::Butt, line_join: LineJoin::Round, ..Stroke::default() };
+                pixels.stroke_path(path, &paint(*color), &stroke, Transform::from_translate(*shift, *shift), None);
+            }
+        }
+    }
 }
 
-impl<'a> Raster<'a> {
-    /// Draws on `pixels` with the faces of `fonts`.
-    pub(super) fn new(pixels: &'a mut Pixmap, fonts: &'a Fonts) -> Self {
-        Self { pixels, fonts, stamps: BTreeMap::new() }
-    }
-
-    fn fill(&mut self, path: Option<Path>, color: BackendColor, transform: Transform) {
-        if let Some(path) = path {
-            self.pixels.fill_path(&path, &paint(color), FillRule::Winding, transform, None);
-        }
-    }
-
-    fn stroke<S: BackendStyle>(&mut self, path: Option<Path>, style: &S, crisp: bool) {
-        let width = style.stroke_width();
-        // An odd width centred on a whole coordinate would blur over two pixel rows.
-        let shift = if crisp && width % 2 == 1 { 0.5 } else { 0.0 };
-        let stroke = Stroke { width: width as f32, line_cap: LineCap::Butt, line_join: LineJoin::Round, ..Stroke::default() };
-        if let Some(path) = path {
-            self.pixels.stroke_path(&path, &paint(style.color()), &stroke, Transform::from_translate(shift, shift), None);
-        }
-    }
+fn fill(pixels: &mut Pixmap, path: &Path, color: BackendColor, transform: Transform) {
+    pixels.fill_path(path, &paint(color), FillRule::Winding, transform, None);
 }
 
 fn paint(color: BackendColor) -> Paint<'static> {
@@ -64,130 +46,14 @@ fn paint(color: BackendColor) -> Paint<'static> {
     paint
 }
 
-fn near((x, y): BackendCoord) -> (f32, f32) {
-    (x.clamp(-FAR, FAR) as f32, y.clamp(-FAR, FAR) as f32)
-}
-
-fn outline(points: impl IntoIterator<Item = BackendCoord>, closed: bool) -> Option<Path> {
-    let mut path = PathBuilder::new();
-    for (at, point) in points.into_iter().enumerate() {
-        let (x, y) = near(point);
-        if at == 0 { path.move_to(x, y) } else { path.line_to(x, y) }
-    }
-    if closed {
-        path.close();
-    }
-    path.finish()
-}
-
-fn weight(style: &FontStyle) -> Weight {
-    if matches!(style, FontStyle::Bold) { Weight::SemiBold } else { Weight::Regular }
-}
-
-impl DrawingBackend for Raster<'_> {
-    type ErrorType = Infallible;
-
-    fn get_size(&self) -> (u32, u32) {
-        (self.pixels.width(), self.pixels.height())
-    }
-
-    fn ensure_prepared(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn present(&mut self) -> Drawn {
-        Ok(())
-    }
-
-    fn draw_pixel(&mut self, point: BackendCoord, color: BackendColor) -> Drawn {
-        let (x, y) = near(point);
-        let square = Rect::from_xywh(x, y, 1.0, 1.0).map(PathBuilder::from_rect);
-        self.fill(square, color, Transform::identity());
-        Ok(())
-    }
-
-    fn draw_line<S: BackendStyle>(&mut self, from: BackendCoord, to: BackendCoord, style: &S) -> Drawn {
-        self.stroke(outline([from, to], false), style, true);
-        Ok(())
-    }
-
-    fn draw_rect<S: BackendStyle>(&mut self, a: BackendCoord, b: BackendCoord, style: &S, fill: bool) -> Drawn {
-        let ((ax, ay), (bx, by)) = (near(a), near(b));
-        let path = Rect::from_ltrb(ax.min(bx), ay.min(by), ax.max(bx), ay.max(by)).map(PathBuilder::from_rect);
-        if fill {
-            self.fill(path, style.color(), Transform::identity());
-        } else {
-            self.stroke(path, style, true);
-        }
-        Ok(())
-    }
-
-    fn draw_path<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, path: I, style: &S) -> Drawn {
-        self.stroke(outline(path, false), style, true);
-        Ok(())
-    }
-
-    fn draw_circle<S: BackendStyle>(&mut self, center: BackendCoord, radius: u32, style: &S, fill: bool) -> Drawn {
-        if fill && style.color().alpha >= 1.0 && radius <= LARGEST_STAMP {
-            let at = (center.0.clamp(-FAR, FAR), center.1.clamp(-FAR, FAR));
-            if let Some(stamp) = self.stamps.entry(radius).or_insert_with(|| Stamp::new(radius)) {
-                stamp.press(self.pixels, at, style.color().rgb);
-            }
-            return Ok(());
-        }
-        let (x, y) = near(center);
-        let path = PathBuilder::from_circle(x, y, radius as f32);
-        if fill {
-            self.fill(path, style.color(), Transform::identity());
-        } else {
-            self.stroke(path, style, false);
-        }
-        Ok(())
-    }
-
-    fn fill_polygon<S: BackendStyle, I: IntoIterator<Item = BackendCoord>>(&mut self, corners: I, style: &S) -> Drawn {
-        self.fill(outline(corners, true), style.color(), Transform::identity());
-        Ok(())
-    }
-
-    fn estimate_text_size<T: BackendTextStyle>(&self, text: &str, style: &T) -> Result<(u32, u32), DrawingErrorKind<Infallible>> {
-        let size = style.size() as f32;
-        let width = self.fonts.width(text, size, weight(&style.style()));
-        Ok((width.ceil() as u32, (size * (ASCENT + DESCENT)).ceil() as u32))
-    }
-
-    fn draw_text<T: BackendTextStyle>(&mut self, text: &str, style: &T, position: BackendCoord) -> Drawn {
-        let size = style.size() as f32;
-        let line = self.fonts.line(text, size, weight(&style.style()));
-        let dx = match style.anchor().h_pos {
-            HPos::Left => 0.0,
-            HPos::Center => -line.width / 2.0,
-            HPos::Right => -line.width,
-        };
-        let dy = match style.anchor().v_pos {
-            VPos::Top => ASCENT * size,
-            VPos::Center => HALF_CAPITAL * size,
-            VPos::Bottom => -DESCENT * size,
-        };
-        let degrees = match style.transform() {
-            FontTransform::None => 0.0,
-            FontTransform::Rotate90 => 90.0,
-            FontTransform::Rotate180 => 180.0,
-            FontTransform::Rotate270 => 270.0,
-        };
-        let (x, y) = near(position);
-        // A base line on a whole pixel row gives crisp feet, and equal words equal pixels, which pack better.
-        let turned = Transform::from_translate(dx.round(), dy.round()).post_concat(Transform::from_rotate(degrees));
-        self.fill(line.outline, style.color(), turned.post_translate(x, y));
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::font::Fonts;
+    use super::super::ink::Recorder;
     use super::*;
     use plotters::style::{BLACK, Color, IntoTextStyle, TextStyle};
-    use plotters_backend::text_anchor::Pos;
+    use plotters_backend::text_anchor::{HPos, Pos, VPos};
+    use plotters_backend::{DrawingBackend, FontTransform};
 
     /// The smallest box (left, top, right, bottom; right and bottom exclusive) around everything that is not blank.
     fn ink(pixels: &Pixmap) -> Option<(usize, usize, usize, usize)> {
@@ -202,10 +68,12 @@ mod tests {
         found
     }
 
-    fn drawn(draw: impl FnOnce(&mut Raster)) -> Option<(usize, usize, usize, usize)> {
+    fn drawn(draw: impl FnOnce(&mut Recorder)) -> Option<(usize, usize, usize, usize)> {
         let fonts = Fonts::embedded();
         let mut pixels = Pixmap::new(200, 100).expect("a surface");
-        draw(&mut Raster::new(&mut pixels, &fonts));
+        let mut inks = Vec::new();
+        draw(&mut Recorder::new((200, 100), &fonts, &mut inks));
+        print(&inks, &mut pixels);
         ink(&pixels)
     }
 

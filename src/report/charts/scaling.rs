@@ -8,7 +8,7 @@ use super::palette::{self, AXIS, GRID, INK, MUTED, Role};
 use super::scale::{Scale, Zero};
 use super::swarm;
 use super::text::{keep_apart, wrap};
-use super::{ChartError, Measure, Point};
+use super::{Chart, ChartError, Measure, Point};
 use plotters::style::{Color, RGBColor};
 
 /// Lines that can still be told apart.
@@ -99,17 +99,8 @@ struct Plan<'a> {
     ideal: Vec<(f64, f64)>,
 }
 
-impl Scaling {
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// [`ChartError`] when there are too many series, a cell names no level, or the picture cannot be made.
-    pub fn render(&self, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
-        self.picture(fonts).map(|picture| picture.bytes)
-    }
-
-    pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
+impl Chart for Scaling {
+    fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
         check(&self.series, self.levels.len())?;
         let header = Header::set(fonts, &self.heading);
         let across = Scale::of_levels(self.levels.iter().map(|level| level.value));
@@ -151,7 +142,9 @@ impl Scaling {
             key.draw(canvas, HEIGHT)
         })
     }
+}
 
+impl Scaling {
     fn cells(&self) -> impl Iterator<Item = &Cell> {
         self.series.iter().flat_map(|series| &series.cells)
     }

@@ -7,7 +7,7 @@ use super::names::{self, Names, Set};
 use super::number::{AxisUnit, significant};
 use super::palette::{self, AXIS, MUTED, PAPER, Paint, Role};
 use super::scale::{Scale, Zero};
-use super::{ChartError, Measure};
+use super::{Chart, ChartError, Measure};
 use plotters::style::Color;
 
 /// Room above the plot for the name of the column.
@@ -90,17 +90,8 @@ struct Plan<'a> {
     unit: AxisUnit,
 }
 
-impl Stack {
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// [`ChartError`] when there are too many bars or the picture cannot be made.
-    pub fn render(&self, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
-        self.picture(fonts).map(|picture| picture.bytes)
-    }
-
-    pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
+impl Chart for Stack {
+    fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
         let names = Names::of(self.bars.iter().map(|bar| (bar.label.as_str(), bar.role)))?;
         let header = Header::set(fonts, &self.heading);
         let key = Key::set(fonts, self.key());
@@ -123,7 +114,9 @@ impl Stack {
             key.draw(canvas, sheet)
         })
     }
+}
 
+impl Stack {
     fn key(&self) -> Vec<(Sign, String)> {
         let parts = self.parts.iter().map(|part| (Sign::Part(part.paint), part.label.clone()));
         let trials = frame::count_words(self.bars.iter().map(|bar| bar.trials), "variant");

@@ -8,7 +8,7 @@ use super::number::{AxisUnit, significant};
 use super::palette::{self, AXIS, GRID, INK, MUTED, Role, Shape};
 use super::scale::{Scale, Zero};
 use super::swarm;
-use super::{ChartError, Measure, Point};
+use super::{Chart, ChartError, Measure, Point};
 use plotters::style::{Color, RGBColor};
 
 /// Room above the plot for the names of the columns.
@@ -69,17 +69,8 @@ struct Plan<'a> {
     columns: [f32; 3],
 }
 
-impl Strip {
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// [`ChartError`] when there are too many rows or the picture cannot be made.
-    pub fn render(&self, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
-        self.picture(fonts).map(|picture| picture.bytes)
-    }
-
-    pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
+impl Chart for Strip {
+    fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
         let names = Names::of(self.rows.iter().map(|row| (row.label.as_str(), row.role)))?;
         let header = Header::set(fonts, &self.heading);
         let key = Key::set(fonts, self.key());
@@ -103,7 +94,9 @@ impl Strip {
             key.draw(canvas, sheet)
         })
     }
+}
 
+impl Strip {
     fn shown(&self) -> impl Iterator<Item = f64> {
         let interval = |row: &Row| row.interval.filter(|_| self.form == Form::Points).map(|(low, high)| [low, high]);
         self.rows.iter().flat_map(move |row| {

@@ -72,7 +72,7 @@ fn faults(labels: &[Label], height: f32) -> Vec<String> {
 }
 
 fn height(picture: &Picture) -> f32 {
-    u32::from_be_bytes(picture.bytes[20..24].try_into().expect("four bytes")) as f32 / 2.0
+    picture.height()
 }
 
 #[test]

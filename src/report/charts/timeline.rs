@@ -1,6 +1,5 @@
 //! One trial per variant over time: panels below each other that share the seconds, phases shaded and named, the same ranges everywhere.
 
-use super::ChartError;
 use super::canvas::{Align, Canvas, Hand, Picture, Rect, Spot, Stroke, picture};
 use super::font::Fonts;
 use super::frame::{self, AXIS_ROOM, HEIGHT, Header, Heading, Key, MARGIN, SMALL, Sign, TEXT, WIDTH};
@@ -10,6 +9,7 @@ use super::palette::{self, GRID, INK, MUTED, Role};
 use super::scale::{Scale, Zero};
 use super::stack::Layer;
 use super::text::{keep_apart, shorten};
+use super::{Chart, ChartError};
 use plotters::style::Color;
 
 /// Lines and scenes that can still be told apart.
@@ -107,17 +107,8 @@ fn plain() -> AxisUnit {
     AxisUnit::plain("1")
 }
 
-impl Timeline {
-    /// Draws the chart.
-    ///
-    /// # Errors
-    ///
-    /// [`ChartError`] when there are too many scenes or lines, or the picture cannot be made.
-    pub fn render(&self, fonts: &Fonts) -> Result<Vec<u8>, ChartError> {
-        self.picture(fonts).map(|picture| picture.bytes)
-    }
-
-    pub(super) fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
+impl Chart for Timeline {
+    fn picture(&self, fonts: &Fonts) -> Result<Picture, ChartError> {
         self.check()?;
         let header = Header::set(fonts, &self.heading);
         let key = Key::set(fonts, vec![(Sign::Words, self.remark.clone())]);
@@ -138,7 +129,9 @@ impl Timeline {
             key.draw(canvas, sheet)
         })
     }
+}
 
+impl Timeline {
     fn check(&self) -> Result<(), ChartError> {
         if self.layers.len() > LINES {
             return Err(ChartError::TooManySeries { found: self.layers.len(), limit: LINES });

@@ -1,12 +1,13 @@
 //! Where the CPU time went, and the colours of those who used it.
 
-use super::Gallery;
+use super::Material;
 use super::strips::ROWS_PER_PAGE;
 use crate::analyse::cpu_parts;
+use crate::model::chart::ChartDecl;
 use crate::model::cpu::{CpuPart, CpuSplit, Work};
 use crate::model::metric::Unit;
 use crate::model::results::Results;
-use crate::report::charts::{Bar, Heading, Layer, Measure, Paint, Stack};
+use crate::report::charts::{Bar, Layer, Measure, Paint, Stack};
 use crate::report::parts::parts;
 
 /// All that can use CPU time in an experiment: each has one colour in all charts.
@@ -66,9 +67,9 @@ impl Cast {
     }
 }
 
-impl Gallery<'_> {
+impl Material<'_> {
     /// One bar per variant, one segment per part.
-    pub(super) fn cpu(&self, splits: &[CpuSplit], work: Work) -> Vec<Stack> {
+    pub(super) fn cpu(&self, chart: &ChartDecl, splits: &[CpuSplit], work: Work) -> Vec<Stack> {
         let cast = Cast::of(self.results);
         let parts = parts(self.results, splits);
         let bar = |variant: usize| {
@@ -83,7 +84,7 @@ impl Gallery<'_> {
         };
         let bars: Vec<Bar> = self.order().into_iter().filter_map(bar).collect();
         let page = |bars: &[Bar]| Stack {
-            heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.observed.source.clone() },
+            heading: self.heading(chart),
             measure: Measure { name: format!("CPU time per {}", work.word()), unit: Unit::SECOND, better: None },
             parts: parts.iter().map(|part| cast.layer(part)).collect(),
             bars: bars.to_vec(),

@@ -3,14 +3,16 @@
 use super::forest::{Question, are_simultaneous, circumstances, contrast};
 use super::scaling::interval;
 use super::strips::ROWS_PER_PAGE;
-use super::{Gallery, metric_measure};
-use crate::model::estimate::{Analysis, Verdict};
+use super::{Material, metric_measure};
 use crate::model::factorial::{Interaction, MainEffect};
 use crate::model::quantity;
 use crate::report::charts::{Cell, Contrast, Forest, Group, Heading, InteractionPlot, LevelMark, Panel, Role, Series};
 
 /// Panels of an interaction plot; the others are left out, which the chart says.
 const MOST_PANELS: usize = 6;
+
+/// Plots that are drawn where no factors are asked for.
+const MOST_PLOTS: usize = 6;
 
 /// An interaction plot of two factors.
 pub(super) struct Lines {
@@ -21,11 +23,22 @@ pub(super) struct Lines {
     pub(super) alt: String,
 }
 
-impl Gallery<'_> {
+/// The pairs of factors that some interactions are about, each once.
+pub(super) fn crossed<'i>(interactions: impl Iterator<Item = &'i Interaction>) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for one in interactions {
+        if !pairs.contains(&one.factors) {
+            pairs.push(one.factors);
+        }
+    }
+    pairs
+}
+
+impl Material<'_> {
     /// The main effects on the primary metric, a group per factor, and the chart in words; nothing where there are none.
-    pub(super) fn main_effects(&self, analysis: &Analysis) -> (Vec<Forest>, String) {
+    pub(super) fn main_effects(&self) -> (Vec<Forest>, String) {
         let name = &self.metric(self.main).name;
-        let effects: Vec<&MainEffect> = analysis.main_effects.iter().filter(|effect| effect.metric == *name).collect();
+        let effects: Vec<&MainEffect> = self.analysis.main_effects.iter().filter(|effect| effect.metric == *name).collect();
         let question = Question {
             against: "the baseline's level of the factor".to_owned(),
             family: effects.len(),
@@ -63,21 +76,20 @@ impl Gallery<'_> {
         Contrast { remark, verdict: row.verdict.filter(|_| !effect.too_short), ..row }
     }
 
-    /// A plot for every two factors of which an interaction is different in the primary metric.
-    pub(super) fn interactions(&self, analysis: &Analysis) -> Vec<Lines> {
+    /// A plot for every two factors of which cells are crossed: those that hold what is asked for, the first ones.
+    pub(super) fn interactions(&self, asked: [Option<usize>; 2]) -> Vec<Lines> {
         let name = &self.metric(self.main).name;
-        let found: Vec<&Interaction> = analysis.interactions.iter().filter(|one| one.metric == *name).collect();
-        let mut pairs: Vec<(usize, usize)> = Vec::new();
-        for one in found.iter().filter(|one| one.effect.verdict == Verdict::Different) {
-            if !pairs.contains(&one.factors) {
-                pairs.push(one.factors);
-            }
-        }
+        let found: Vec<&Interaction> = self.analysis.interactions.iter().filter(|one| one.metric == *name).collect();
+        let holds = |(one, other): (usize, usize)| asked.iter().flatten().all(|factor| [one, other].contains(factor));
+        let pairs: Vec<(usize, usize)> = match asked {
+            [Some(one), Some(other)] if one != other => vec![(one.min(other), one.max(other))],
+            _ => crossed(self.analysis.interactions.iter()).into_iter().filter(|pair| holds(*pair)).take(MOST_PLOTS).collect(),
+        };
         pairs.into_iter().filter_map(|pair| self.interaction(pair, &found)).collect()
     }
 
-    /// The plot of two factors, whatever the verdicts on them; none where they have too many levels, or do not exist.
-    pub(super) fn interaction(&self, pair: (usize, usize), known: &[&Interaction]) -> Option<Lines> {
+    /// The plot of two factors; none where they have too many levels, or do not exist.
+    fn interaction(&self, pair: (usize, usize), known: &[&Interaction]) -> Option<Lines> {
         let names = [pair.0, pair.1].map(|factor| self.results.factors.get(factor).map(|factor| factor.name.to_string()));
         let [Some(one), Some(other)] = names else { return None };
         let (across, by) = self.beside(pair)?;
@@ -95,7 +107,7 @@ impl Gallery<'_> {
             if all > panels.len() { format!(", the first {} of {all} combinations of the others", panels.len()) } else { String::new() };
         let chart = InteractionPlot {
             heading: Heading {
-                title: self.results.presentation.title.clone(),
+                title: self.title.to_owned(),
                 subtitle: format!(
                     "{} over {}, a line per {by_name}{rest} · {}",
                     self.metric(self.main).name,

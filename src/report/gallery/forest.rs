@@ -1,8 +1,9 @@
 //! Effects against the baseline, as a forest.
 
 use super::strips::ROWS_PER_PAGE;
-use super::{Gallery, metric_measure};
+use super::{Material, metric_measure};
 use crate::analyse::ALPHA;
+use crate::model::chart::Sort;
 use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Effect, Verdict};
 use crate::model::metric::Better;
 use crate::report::charts::{Contrast, Forest, Group, Heading, Role, Span};
@@ -23,11 +24,15 @@ pub(super) struct Question {
     pub(super) simultaneous: bool,
 }
 
-impl Gallery<'_> {
+impl Material<'_> {
     /// The variants against the baseline in the primary metric, and the chart in words; nothing where nothing was compared. The baseline
-    /// and its control stand on top of every page.
-    pub(super) fn effects(&self) -> (Vec<Forest>, String) {
-        let plain = self.plain_contrasts();
+    /// and its control stand on top of every page; the others in the order of the product, or the smallest ratio first.
+    pub(super) fn effects(&self, sort: Sort) -> (Vec<Forest>, String) {
+        let mut plain = self.plain_contrasts();
+        if sort == Sort::Effect {
+            let ratio = |row: &Contrast| row.effect.as_ref().map_or(f64::INFINITY, |span| span.ratio);
+            plain.sort_by(|a, b| ratio(a).total_cmp(&ratio(b)));
+        }
         if plain.iter().all(|row| row.effect.is_none()) {
             return (Vec::new(), String::new());
         }
@@ -102,7 +107,7 @@ impl Gallery<'_> {
         let control = groups.iter().flat_map(|group| &group.rows).any(|row| row.role == Role::Control);
         let said = format!("{} · {} · {n}", self.compared(question), kind(question, control));
         Forest {
-            heading: Heading { title: self.results.presentation.title.clone(), subtitle: format!("{said} · {source}") },
+            heading: Heading { title: self.title.to_owned(), subtitle: format!("{said} · {source}") },
             measure: metric_measure(self.metric(self.main)),
             against: question.against.clone(),
             intervals: if question.family > 1 && question.simultaneous { "simultaneous 95 % interval" } else { "95 % interval" }.to_owned(),

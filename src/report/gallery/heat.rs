@@ -1,7 +1,7 @@
 //! The ratios of the primary metric over two factors, further ones as panels.
 
 use super::forest::replicates;
-use super::{Gallery, metric_measure};
+use super::{Material, metric_measure};
 use crate::model::estimate::Verdict;
 use crate::report::charts::{Axis, Facet, Heading, HeatMap, Tile};
 
@@ -14,15 +14,15 @@ pub(super) struct Heat {
     pub(super) alt: String,
 }
 
-impl Gallery<'_> {
+impl Material<'_> {
     /// The ratios over the two factors with most levels, where some combination of the others has at least two levels of both, fully
-    /// crossed; none otherwise.
-    pub(super) fn heat(&self) -> Option<Heat> {
-        let (first, second) = self.widest_factors()?;
+    /// crossed; none otherwise. A factor that is asked for is one of the two: the first of those across, where there is room.
+    pub(super) fn heat(&self, asked: [Option<usize>; 2]) -> Option<Heat> {
+        let (first, second) = self.widest_factors(asked)?;
         let count = |factor: usize| self.results.factors[factor].levels.len();
         let mut ways = [(first, second), (second, first)];
         // The factor across is the one whose levels need less room beside each other.
-        ways.sort_by_key(|(across, _)| self.lettering(*across));
+        ways.sort_by_key(|(across, down)| (asked[0] != Some(*across) && asked[1] != Some(*down), self.lettering(*across)));
         let (across, down) = ways.into_iter().find(|(across, down)| HeatMap::holds(count(*across), count(*down)))?;
         let facets = self.facets(across, down);
         if !facets.iter().any(|facet| is_crossed(&facet.tiles)) {
@@ -32,7 +32,7 @@ impl Gallery<'_> {
         let size = |tile: &Tile| if tile.ratio > 0.0 { tile.ratio.ln().abs() } else { 0.0 };
         let most = tiles().map(size).filter(|size| size.is_finite()).fold(0.0, f64::max).exp();
         let page = |facets: &[Facet]| HeatMap {
-            heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.heat_words() },
+            heading: Heading { title: self.title.to_owned(), subtitle: self.heat_words() },
             measure: metric_measure(self.metric(self.main)),
             against: self.label(self.results.baseline),
             most,
@@ -51,11 +51,11 @@ impl Gallery<'_> {
         format!("{}, verdicts by Holm · {n} · {}", self.compared(&self.question()), self.observed.source)
     }
 
-    /// The two factors with most levels, of those that vary.
-    fn widest_factors(&self) -> Option<(usize, usize)> {
+    /// The two factors that are asked for, and of those that vary the ones with most levels.
+    fn widest_factors(&self, asked: [Option<usize>; 2]) -> Option<(usize, usize)> {
         let count = |factor: &usize| self.results.factors[*factor].levels.len();
         let mut varied: Vec<usize> = (0..self.results.factors.len()).filter(|factor| count(factor) > 1).collect();
-        varied.sort_by_key(|factor| std::cmp::Reverse(count(factor)));
+        varied.sort_by_key(|factor| (!asked.contains(&Some(*factor)), std::cmp::Reverse(count(factor))));
         Some((*varied.first()?, *varied.get(1)?))
     }
 

@@ -1,33 +1,36 @@
-//! Which charts an experiment gets without asking: the effects on the primary metric against the baseline, and by factor where there are
-//! main effects; the primary metric over each numeric factor, its ratios over two crossed factors, and lines where two factors depend on
-//! each other; all trials of every variant (and of every workload, where a trial has several), and those of a few more metrics that the
-//! manifest declares. Where the record tells it, also where the CPU time went, and one trial of each variant over time.
+//! Which charts a report has, and what each is made of. Declared charts are drawn as declared; without a declaration `choice` picks.
+//!
+//! A kind of chart is a line in [`kinds::CHARTS`] and one in its match: a function of [`Material`] that takes the declared options and gives
+//! plates, or says why this record has nothing for it.
 
+mod choice;
 mod cpu;
 mod factors;
 mod forest;
 mod heat;
+mod kinds;
 mod observed;
 mod scaling;
 mod series;
 mod strips;
 
+pub use kinds::CHARTS;
+
 use super::ReportError;
-use super::charts::{ChartError, Fonts, Forest, HeatMap, Measure, Stack, Strip};
+use super::charts::{Chart, Fonts, Heading, Measure};
 use super::page::{ChartRef, Section};
 use crate::analyse::primary;
+use crate::model::chart::ChartDecl;
 use crate::model::estimate::Analysis;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, Results};
-use observed::{Observed, carried};
-
-/// Declared metrics beside the primary one that get a chart of their own.
-const MOST_OTHERS: usize = 4;
+use kinds::Absent;
+use observed::Observed;
 
 /// The files of the charts that no metric names.
 const CPU: &str = "cpu";
 const SERIES: &str = "series";
-
+const DRIFT: &str = "drift";
 /// How the names of the charts of effects end, but for the number of a page.
 const EFFECTS: &str = "-effects";
 const FACTORS: &str = "-factors";
@@ -35,12 +38,29 @@ const FACTORS: &str = "-factors";
 /// What stands in the names of interaction plots, before the factors.
 const INTERACTION: &str = "-interaction-";
 
+/// What parts the number of a second file of one name from it.
+const AGAIN: &str = "-again-";
+
+/// A chart before it is drawn.
+struct Plate {
+    /// Its file's name without the ending.
+    stem: String,
+    /// What it shows, for those who do not see it.
+    alt: String,
+    section: Section,
+    /// Whether an SVG was asked for.
+    svg: bool,
+    chart: Box<dyn Chart>,
+}
+
 /// A drawn chart.
 pub(super) struct Drawn {
     pub(super) file: String,
     pub(super) alt: String,
     pub(super) section: Section,
     pub(super) png: Vec<u8>,
+    /// The name of its SVG file and what that holds, where one was asked for.
+    pub(super) svg: Option<(String, Vec<u8>)>,
 }
 
 impl Drawn {
@@ -50,112 +70,109 @@ impl Drawn {
     }
 }
 
-/// Draws the charts; none when nothing was measured. Rows are in the order of the product, the A/A copy below the baseline.
-pub(super) fn draw(results: &Results, analysis: &Analysis, fonts: &Fonts) -> Result<Vec<Drawn>, ReportError> {
-    let Some(main) = primary(results).or(if results.metrics.is_empty() { None } else { Some(0) }) else { return Ok(Vec::new()) };
-    let has_level = |metric: usize| analysis.levels.iter().any(|level| level.metric == metric);
-    if !has_level(main) {
-        return Ok(Vec::new());
-    }
-    let of_workloads: Vec<usize> = carried(results, main).into_iter().filter(|metric| has_level(*metric)).collect();
-    let is_other =
-        |metric: &usize| *metric != main && !of_workloads.contains(metric) && results.metrics[*metric].declared && has_level(*metric);
-    let others: Vec<usize> = (0..results.metrics.len()).filter(is_other).take(MOST_OTHERS).collect();
-    let wanted: Vec<usize> = [main].into_iter().chain(of_workloads.iter().chain(&others).copied()).collect();
-    let observed = Observed::of(results, analysis, &wanted);
-    let gallery = Gallery { results, observed, main };
+/// The charts of a report.
+#[derive(Default)]
+pub(super) struct Gallery {
+    plates: Vec<Plate>,
+    /// Declared charts for which the record has nothing, each in one sentence.
+    pub(super) absent: Vec<String>,
+}
 
-    let mut album = Album { fonts, section: Section::Charts, drawn: Vec::new() };
-    let name = &results.metrics[main].name;
-    let (pages, alt) = gallery.effects();
-    album.add_pages(&format!("{}{EFFECTS}", file_stem(name)), &alt, &pages, Forest::render)?;
-    let (pages, alt) = gallery.main_effects(analysis);
-    album.add_pages(&format!("{}{FACTORS}", file_stem(name)), &alt, &pages, Forest::render)?;
-    for (factor, chart) in gallery.scaling() {
-        let alt = format!("{name} over {factor}, every trial a point");
-        album.add(&format!("{}-by-{}", file_stem(name), file_stem(&factor)), alt, |fonts| chart.render(fonts))?;
-    }
-    if let Some(heat) = gallery.heat() {
-        let [one, other] = heat.factors.map(|factor| file_stem(&factor));
-        album.add_pages(&format!("{}-by-{one}-and-{other}", file_stem(name)), &heat.alt, &heat.pages, HeatMap::render)?;
-    }
-    for lines in gallery.interactions(analysis) {
-        let [one, other] = lines.factors.map(|factor| file_stem(&factor));
-        album.add(&format!("{}{INTERACTION}{one}-{other}", file_stem(name)), lines.alt, |fonts| lines.chart.render(fonts))?;
-    }
-    if of_workloads.len() > 1 {
-        let (what, pages) = gallery.workloads(&of_workloads);
-        let alt = format!("{what} of every workload by variant");
-        album.add_pages(&format!("{}-workloads", file_stem(&what)), &alt, &pages, Strip::render)?;
-    } else {
-        let alt = format!("{name} of every trial by variant");
-        album.add_pages(&format!("{}-trials", file_stem(name)), &alt, &gallery.strips(main), Strip::render)?;
-    }
-    for metric in others {
-        let (name, pages) = (&results.metrics[metric].name, gallery.strips(metric));
-        if pages.len() == 1 {
-            let alt = format!("{name} of every trial by variant");
-            album.add_pages(&format!("{}-trials", file_stem(name)), &alt, &pages, Strip::render)?;
+impl Gallery {
+    /// What can be drawn of these results, no two charts with one name; nothing when nothing was measured. Rows are in the order of the
+    /// product, the A/A copy below the baseline.
+    pub(super) fn of(results: &Results, analysis: &Analysis) -> Self {
+        let mut gallery = Self::default();
+        let Some(main) = primary(results).or(if results.metrics.is_empty() { None } else { Some(0) }) else { return gallery };
+        if analysis.levels.is_empty() {
+            return gallery;
         }
+        let declared = results.presentation.charts.as_deref();
+        let chosen = declared.map_or_else(|| choice::charts(results, analysis, main), <[ChartDecl]>::to_vec);
+        let observed = Observed::of(results, analysis, &kinds::metrics(results, &chosen, main));
+        let title = &results.presentation.title;
+        let material = Material { results, analysis, observed: &observed, main, title };
+        for chart in &chosen {
+            match material.plates(chart) {
+                Ok(plates) => plates.into_iter().for_each(|plate| gallery.add(plate)),
+                Err(why) if declared.is_some() => gallery.absent.push(kinds::not_drawn(chart, &why)),
+                // Nobody asked for it.
+                Err(_) => {}
+            }
+        }
+        gallery
     }
-    album.section = Section::Cpu;
-    if let Some(split) = analysis.cpu.first() {
-        let alt = format!("CPU time per {} by variant, split by who used it", split.work.word());
-        album.add_pages(CPU, &alt, &gallery.cpu(&analysis.cpu, split.work), Stack::render)?;
-    }
-    if let Some(chart) = gallery.timeline() {
-        album.add(SERIES, "CPUs used over one trial of each variant, with its phases".to_owned(), |fonts| chart.render(fonts))?;
-    }
-    Ok(album.drawn)
-}
 
-/// The charts drawn so far, no two with one file.
-struct Album<'f> {
-    fonts: &'f Fonts,
-    /// Where what is added now belongs on the page.
-    section: Section,
-    drawn: Vec<Drawn>,
-}
-
-impl Album<'_> {
-    fn add(&mut self, stem: &str, alt: String, render: impl Fn(&Fonts) -> Result<Vec<u8>, ChartError>) -> Result<(), ReportError> {
-        let mut file = format!("{stem}.png");
+    fn add(&mut self, mut plate: Plate) {
+        let stem = plate.stem.clone();
         let mut number = 1;
-        while self.drawn.iter().any(|drawn| drawn.file == file) {
+        while self.plates.iter().any(|other| other.stem == plate.stem) {
             number += 1;
-            file = format!("{stem}-again-{number}.png");
+            plate.stem = format!("{stem}{AGAIN}{number}");
         }
-        let png = render(self.fonts).map_err(|source| ReportError::Chart { name: file.clone(), source })?;
-        self.drawn.push(Drawn { file, alt, section: self.section, png });
-        Ok(())
+        self.plates.push(plate);
     }
 
-    fn add_pages<Chart>(
-        &mut self,
-        stem: &str,
-        alt: &str,
-        pages: &[Chart],
-        render: impl Fn(&Chart, &Fonts) -> Result<Vec<u8>, ChartError>,
-    ) -> Result<(), ReportError> {
-        for (page, chart) in pages.iter().enumerate() {
-            let stem = if pages.len() > 1 { format!("{stem}-{}", page + 1) } else { stem.to_owned() };
-            self.add(&stem, alt.to_owned(), |fonts| render(chart, fonts))?;
-        }
-        Ok(())
+    /// Draws the charts.
+    pub(super) fn draw(self, fonts: &Fonts) -> Result<Vec<Drawn>, ReportError> {
+        let draw = |plate: Plate| {
+            let file = format!("{}.png", plate.stem);
+            let failed = |source| ReportError::Chart { name: file.clone(), source };
+            let picture = plate.chart.picture(fonts).map_err(failed)?;
+            let svg = plate.svg.then(|| (format!("{}.svg", plate.stem), picture.svg(&plate.alt).into_bytes()));
+            let png = picture.png().map_err(failed)?;
+            Ok(Drawn { file, alt: plate.alt, section: plate.section, png, svg })
+        };
+        self.plates.into_iter().map(draw).collect()
+    }
+
+    /// Every chart as SVG, asked for or not.
+    pub(super) fn vectors(self, fonts: &Fonts) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
+        let draw = |plate: Plate| {
+            let file = format!("{}.svg", plate.stem);
+            let drawn = plate.chart.picture(fonts).map(|picture| picture.svg(&plate.alt).into_bytes());
+            drawn.map(|svg| (file.clone(), svg)).map_err(|source| ReportError::Chart { name: file, source })
+        };
+        self.plates.into_iter().map(draw).collect()
     }
 }
 
 /// What the charts are made of.
-struct Gallery<'r> {
+#[derive(Clone, Copy)]
+struct Material<'r> {
     results: &'r Results,
-    observed: Observed<'r>,
-    /// The metric that verdicts are about.
+    analysis: &'r Analysis,
+    observed: &'r Observed<'r>,
+    /// The metric that a chart is about: the one that verdicts are about, unless it declares another.
     main: usize,
+    title: &'r str,
 }
 
-impl Gallery<'_> {
+impl Material<'_> {
     fn metric(&self, metric: usize) -> &MetricColumn {
         &self.results.metrics[metric]
+    }
+
+    /// The metric that a chart is about.
+    fn metric_of(&self, chart: &ChartDecl) -> Result<usize, Absent> {
+        let named = |name: &String| self.results.metrics.iter().position(|metric| metric.name == *name);
+        let found = chart.metric.as_ref().map_or(Some(self.main), named).filter(|metric| self.has_level(*metric));
+        let name = || chart.metric.clone().unwrap_or_else(|| self.metric(self.main).name.clone());
+        found.ok_or_else(|| Absent::Metric { name: name() })
+    }
+
+    /// The same for a chart of its own metric and title.
+    fn of_chart<'c>(&'c self, chart: &'c ChartDecl) -> Result<Material<'c>, Absent> {
+        Ok(Material { main: self.metric_of(chart)?, title: chart.title.as_deref().unwrap_or(self.title), ..*self })
+    }
+
+    fn has_level(&self, metric: usize) -> bool {
+        self.analysis.levels.iter().any(|level| level.metric == metric)
+    }
+
+    fn heading(&self, chart: &ChartDecl) -> Heading {
+        let title = chart.title.clone().unwrap_or_else(|| self.results.presentation.title.clone());
+        Heading { title, subtitle: self.observed.source.clone() }
     }
 
     fn is_copy(&self, variant: usize) -> bool {
@@ -186,17 +203,26 @@ impl Gallery<'_> {
     }
 }
 
+/// One plate, or one per page with the page's number in its name.
+fn pages<C: Chart + 'static>(plate: impl Fn(String, Box<dyn Chart>) -> Plate, stem: &str, pages: Vec<C>) -> Vec<Plate> {
+    let many = pages.len() > 1;
+    let name = |page: usize| if many { format!("{stem}-{}", page + 1) } else { stem.to_owned() };
+    pages.into_iter().enumerate().map(|(page, chart)| plate(name(page), Box::new(chart))).collect()
+}
+
 /// Whether a file has a name that charts get here; a person's own picture beside them has another.
 pub(super) fn is_chart(name: &str) -> bool {
-    let is_page =
-        |page: &str| page.is_empty() || page.trim_start_matches("-again").strip_prefix('-').is_some_and(|page| page.parse::<u32>().is_ok());
-    let page_of = |stem: &str, chart: &str| stem.strip_prefix(chart).is_some_and(is_page);
-    let of_metric = |stem: &str, end: &str| stem.split_once(end).is_some_and(|(metric, page)| !metric.is_empty() && is_page(page));
-    name.strip_suffix(".png").is_some_and(|stem| {
-        ["-by-", "-trials", "-workloads", INTERACTION].iter().any(|part| stem.contains(part))
-            || of_metric(stem, EFFECTS)
-            || of_metric(stem, FACTORS)
-            || page_of(stem, CPU)
+    let page_of = |stem: &str, chart: &str| {
+        stem.strip_prefix(chart)
+            .is_some_and(|page| page.is_empty() || page.strip_prefix('-').is_some_and(|page| page.parse::<u32>().is_ok()))
+    };
+    let of_metric = |stem: &str, end: &str| stem.split_once(end).is_some_and(|(metric, page)| !metric.is_empty() && page_of(page, ""));
+    let stem = name.strip_suffix(".png").or_else(|| name.strip_suffix(".svg"));
+    stem.map(|stem| stem.split_once(AGAIN).map_or(stem, |(first, _)| first)).is_some_and(|stem| {
+        let parts = ["-by-", "-trials", "-workloads", "-bars", "-percentiles", INTERACTION];
+        parts.iter().any(|part| stem.contains(part))
+            || [EFFECTS, FACTORS].iter().any(|end| of_metric(stem, end))
+            || [CPU, DRIFT].iter().any(|chart| page_of(stem, chart))
             || stem == SERIES
     })
 }

@@ -1,10 +1,11 @@
 //! One trial of each variant over time: what its samples say of CPUs, throttling and disks.
 
-use super::Gallery;
+use super::Material;
 use super::cpu::Cast;
+use crate::model::chart::ChartDecl;
 use crate::model::cpu::CpuPart;
 use crate::model::observe::{PHASES, Sample, Series, SeriesColumn};
-use crate::report::charts::{Heading, Layer, Line, Paint, PhaseSpan, Scene, Step, Timeline};
+use crate::report::charts::{Layer, Line, Paint, PhaseSpan, Scene, Step, Timeline};
 
 /// Variants of one chart; beyond it nobody compares.
 const MOST_SCENES: usize = 6;
@@ -25,9 +26,9 @@ const OBSERVER: &str = "observer";
 /// A line under construction: whose, and its steps.
 type Drawn = (Layer, Vec<Step>);
 
-impl Gallery<'_> {
+impl Material<'_> {
     /// The baseline first, then the others in their order; none when nothing was sampled.
-    pub(super) fn timeline(&self) -> Option<Timeline> {
+    pub(super) fn timeline(&self, chart: &ChartDecl) -> Option<Timeline> {
         let mut chosen: Vec<(usize, &Series)> = Vec::new();
         for (row, series) in &self.results.series {
             let variant = self.results.rows.get(*row).and_then(|row| row.variant).filter(|variant| !self.is_copy(*variant));
@@ -62,7 +63,7 @@ impl Gallery<'_> {
             panels: shown.iter().map(|panel| lines(&panels[*panel], &layers)).collect(),
         };
         Some(Timeline {
-            heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.observed.source.clone() },
+            heading: self.heading(chart),
             panels: shown.iter().map(|panel| PANELS[*panel].to_owned()).collect(),
             axis: if is_cut {
                 format!("seconds, from {lead:.0} s before the window on")

@@ -1,23 +1,24 @@
 //! All trials of every variant, and of every workload of it.
 
 use super::scaling::interval;
-use super::{Gallery, metric_measure};
-use crate::report::charts::{Form, Heading, Measure, Role, Row, Strip};
+use super::{Material, metric_measure};
+use crate::model::chart::ChartDecl;
+use crate::report::charts::{Form, Measure, Role, Row, Strip};
 
 /// Rows of one chart: more of them go on further pages.
 pub(super) const ROWS_PER_PAGE: usize = 60;
 
-impl Gallery<'_> {
+impl Material<'_> {
     /// One row per variant.
-    pub(super) fn strips(&self, metric: usize) -> Vec<Strip> {
+    pub(super) fn strips(&self, chart: &ChartDecl, metric: usize, form: Form) -> Vec<Strip> {
         let row = |variant: usize| self.row(metric, variant, self.name(variant), 0, self.observed.ratio(metric, variant));
         let rows = self.order().into_iter().map(row).collect();
-        self.pages(rows, &metric_measure(self.metric(metric)), "ratio")
+        self.sheets(chart, rows, &metric_measure(self.metric(metric)), form, "ratio")
     }
 
     /// One row per workload and variant, the workloads of a variant together; and what all of them measure. No direction is shown: what
     /// one workload wins another one loses.
-    pub(super) fn workloads(&self, metrics: &[usize]) -> (String, Vec<Strip>) {
+    pub(super) fn workloads(&self, chart: &ChartDecl, metrics: &[usize]) -> (String, Vec<Strip>) {
         let parted: Vec<(&str, &str)> = metrics.iter().filter_map(|metric| self.metric(*metric).name.split_once('.')).collect();
         let what = parted.first().map_or("", |(_, what)| what).to_owned();
         let mut rows = Vec::new();
@@ -30,16 +31,16 @@ impl Gallery<'_> {
         }
         let first = parted.first().map_or("", |(workload, _)| workload);
         let measure = Measure { name: what.clone(), unit: self.metric(metrics[0]).unit.clone(), better: None };
-        (what, self.pages(rows, &measure, &format!("ratio to {first}")))
+        (what, self.sheets(chart, rows, &measure, Form::Points, &format!("ratio to {first}")))
     }
 
-    fn pages(&self, rows: Vec<Row>, measure: &Measure, ratio: &str) -> Vec<Strip> {
+    fn sheets(&self, chart: &ChartDecl, rows: Vec<Row>, measure: &Measure, form: Form, ratio: &str) -> Vec<Strip> {
         let remark = rows.iter().any(|row| !row.remark.is_empty()).then(|| ratio.to_owned());
         let page = |rows: &[Row]| Strip {
-            heading: Heading { title: self.results.presentation.title.clone(), subtitle: self.observed.source.clone() },
+            heading: self.heading(chart),
             measure: measure.clone(),
             rows: rows.to_vec(),
-            form: Form::Points,
+            form,
             remark: remark.clone(),
         };
         rows.chunks(ROWS_PER_PAGE).map(page).collect()
