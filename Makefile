@@ -27,6 +27,7 @@ demo: build
 
 test: lint
 	./scripts/machine engine sysbench nginx mariadbd ab wrk fio mkfs.xfs mkfs.btrfs fuse-overlayfs ip iptables busybox tini
+	./scripts/machine chromium
 	@$(forget_skipped)
 	$(TEST)
 	$(TEST) --test main -- --ignored --test-threads=1 alone

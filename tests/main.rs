@@ -3,6 +3,7 @@
 mod alive;
 mod analyse;
 mod attest;
+mod browser;
 mod cgroup_v2;
 mod charts;
 mod cli;

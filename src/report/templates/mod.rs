@@ -5,21 +5,30 @@
 
 mod circumstances;
 mod cpu;
+mod factors;
 mod html;
 mod hygiene;
 pub mod inline;
+mod judged;
 mod markdown;
 pub mod number;
 mod sections;
 mod sentences;
+mod stillness;
+mod summary;
+mod trials;
 mod undecided;
 pub mod view;
 
 pub(super) use circumstances::{attested, commands, environments, failures, files, method};
 pub(super) use cpu::cpu;
+pub(super) use factors::factors;
 pub(super) use hygiene::{checks, limiters};
 pub(super) use sections::{levels, verdicts};
 pub(super) use sentences::{advice, answers};
+pub(super) use stillness::stillness;
+pub(super) use summary::{baseline, summary};
+pub(super) use trials::trials;
 
 use inline::Inline;
 use minijinja::syntax::SyntaxConfig;
