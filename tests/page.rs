@@ -2,6 +2,7 @@
 
 mod factors;
 mod hostile;
+mod html;
 
 use crate::analyse::starts::{hosted, private};
 use crate::analyse::{add_metric, add_run, add_variant, fail, results, row};
@@ -64,10 +65,10 @@ fn page(results: &Results, analysis: &Analysis, charts: &[ChartRef], template: O
 
 /// The page in HTML, without charts.
 pub fn html_of(results: &Results) -> String {
-    html(results, &analyse(results))
+    in_html(results, &analyse(results))
 }
 
-fn html(results: &Results, analysis: &Analysis) -> String {
+fn in_html(results: &Results, analysis: &Analysis) -> String {
     let [_, (name, made)] = pages(results, analysis, &[], &Own::default()).expect("pages").try_into().expect("two pages");
     assert_eq!(name, "index.html");
     made

@@ -1,6 +1,6 @@
 //! What factors do, alone and to each other, and whether the machine held still: from numbers that are made up.
 
-use super::{example, html, page};
+use super::{example, in_html, page};
 use shakedown::model::estimate::{Analysis, Effect, Verdict};
 use shakedown::model::factorial::{Interaction, MainEffect, SimpleEffect, Trend};
 use shakedown::model::plan::FactorSummary;
@@ -94,7 +94,7 @@ fn factors_have_their_tables() {
         assert!(made.contains(said), "{said}\n{made}");
     }
     super::assert_tables_hold(&made);
-    let html = html(&results, &analysis);
+    let html = in_html(&results, &analysis);
     for said in [
         "<caption>Main effects</caption>",
         "<span class=\"pill different worse\"><span class=\"mark\" aria-hidden=\"true\">≠</span>different (worse)</span> <em>fragile</em>",
