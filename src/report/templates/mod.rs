@@ -1,6 +1,6 @@
 //! From results to the words of a page: the view that the templates see, and their rendering.
 //!
-//! What a person wrote stays as it is in the view ([`inline`]) and is escaped when a template prints it, for [`markdown`] or [`html`]; every
+//! What a person wrote stays as it is in the view ([`inline`]) and is escaped when a template prints it, for Markdown or HTML; every
 //! number takes its human form in one place ([`number`]).
 
 mod circumstances;
