@@ -24,10 +24,11 @@ demo: build
 	./scripts/machine engine
 	$(SHAKEDOWN) run experiments/cpus.yaml --quick --fresh
 	@echo
-	@echo 'demo: the numbers are in reports/cpus/trials.csv and summary.csv, the charts in reports/cpus/*.png, the report in reports/cpus/README.md'
+	@echo 'demo: the numbers are in reports/cpus/trials.csv and summary.csv, the charts in reports/cpus/*.png, the report in reports/cpus/index.html and README.md'
 
 test: lint
 	./scripts/machine engine sysbench nginx mariadbd ab wrk fio mkfs.xfs mkfs.btrfs fuse-overlayfs ip iptables busybox tini
+	./scripts/machine chromium
 	@$(forget_skipped)
 	$(TEST)
 	$(TEST) --test main -- --ignored --test-threads=1 alone

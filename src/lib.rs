@@ -45,6 +45,8 @@
 //!   [`model::hygiene::CHECKS`] and `measure/samplers/circumstances`;
 //! - something that `doctor` tells: what is read of the host in `measure/doctor/sight.rs`, and the finding in the file of its area;
 //! - a part of the CPU time: [`model::cpu::CpuPart`], its seconds in `analyse/cpu.rs`, its colour in [`report::charts::Paint`];
+//! - something that the pages tell: a field of [`report::templates::view::View`], what fills it in `report/templates`, and its place in both
+//!   `templates/report.*.j2`;
 //! - a chart: a file in [`report::charts`], and a line in `report/gallery/mod.rs`;
 //! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;
 //! - a command: a file in [`cli`].

@@ -362,7 +362,7 @@ fn no_image_no_engine_no_host() {
 fn a_report_needs_the_record_only() {
     let place = Place::with("pair", PAIR);
     assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
-    let files = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv", "README.md", "wall-trials.png"];
+    let files = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv", "README.md", "index.html", "wall-trials.png"];
     let bytes = || files.map(|name| std::fs::read(place.path(&format!("reports/pair/{name}"))).expect(name));
     let first = bytes();
     std::fs::remove_dir_all(place.path("experiments")).expect("remove the manifest");
@@ -379,6 +379,27 @@ fn a_report_needs_the_record_only() {
     assert_eq!(elsewhere.run(&["report", "--check", "pair", "--reports", &reports]).code, 0);
     let manifest = place.path("experiments/pair.yaml").display().to_string();
     assert_eq!(elsewhere.run(&["report", "--check", &manifest]).code, 0, "a manifest's reports are beside its folder");
+}
+
+#[test]
+fn a_persons_own_templates_make_the_pages() {
+    let place = Place::with("pair", PAIR);
+    assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
+    let read = |name: &str| std::fs::read_to_string(place.path(&format!("reports/pair/{name}"))).expect(name);
+    let built_in = read("README.md");
+    place.write("templates/report.html.j2", "<title>{{ title }}</title>\n<style>{% include \"report.css\" %}</style>\n");
+    assert_eq!(place.run(&["report"]).code, 0);
+    assert!(read("index.html").starts_with("<title>Two levels</title>\n<style>:root {"), "{}", read("index.html"));
+    assert_eq!(read("README.md"), built_in, "the other page is left alone");
+    place.write("templates/report.md.j2", "# {{ title }}\n{{ tilte }}\n");
+    let said = place.run(&["report"]);
+    assert_eq!(said.code, 4);
+    assert!(said.stderr.contains("the template `report.md.j2` cannot be rendered, line 2: undefined value"), "{}", said.stderr);
+    std::fs::write(place.path("templates/report.md.j2"), [0xff, 0xfe]).expect("template");
+    let said = place.run(&["report"]);
+    assert_eq!(said.code, 4);
+    assert!(said.stderr.contains("read ") && said.stderr.contains("templates/report.md.j2"), "{}", said.stderr);
+    assert_eq!(read("README.md"), built_in, "nothing was written");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod adaptive;
 mod alive;
 mod analyse;
 mod attest;
+mod browser;
 mod cgroup_v2;
 mod charts;
 mod cli;

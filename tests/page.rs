@@ -1,5 +1,9 @@
 //! The page of a report: a whole one, hostile texts, and templates of other people.
 
+mod factors;
+mod hostile;
+mod html;
+
 use crate::analyse::starts::{hosted, private};
 use crate::analyse::{add_metric, add_run, add_variant, fail, results, row};
 use shakedown::analyse::analyse;
@@ -14,7 +18,7 @@ use shakedown::report::page::{ChartRef, Own, PageError, pages};
 use std::error::Error;
 
 /// CPU limits over six blocks with an A/A copy, a second metric, settings read back, a failure and a second run.
-fn example() -> Results {
+pub fn example() -> Results {
     let base = [3.41, 3.44, 3.40, 3.52, 3.47, 3.43];
     let noise = [1.0, 1.004, 0.997, 1.002, 0.999, 1.003];
     let scaled = |by: f64| base.iter().zip(noise).map(|(b, e)| b * e * by).collect::<Vec<f64>>();
@@ -57,6 +61,17 @@ fn page(results: &Results, analysis: &Analysis, charts: &[ChartRef], template: O
     let [(name, made), _] = pages(results, analysis, charts, &own)?.try_into().expect("two pages");
     assert_eq!(name, "README.md");
     Ok(made)
+}
+
+/// The page in HTML, without charts.
+pub fn html_of(results: &Results) -> String {
+    in_html(results, &analyse(results))
+}
+
+fn in_html(results: &Results, analysis: &Analysis) -> String {
+    let [_, (name, made)] = pages(results, analysis, &[], &Own::default()).expect("pages").try_into().expect("two pages");
+    assert_eq!(name, "index.html");
+    made
 }
 
 fn charts() -> [ChartRef<'static>; 1] {

@@ -4,6 +4,7 @@ use super::talk;
 use crate::model::experiment::Adaptive;
 use crate::model::plan::{AA_SUFFIX, Plan, Trial, VariantHistory};
 use crate::plan::History;
+use crate::report::visible::visible;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use std::io::Write;
@@ -45,7 +46,11 @@ pub(super) fn table(out: &mut dyn Write, plan: &Plan, history: &History, adaptiv
     plan.trials.iter().for_each(|trial| counts[trial.variant as usize] += 1);
     for (index, variant) in plan.variants.iter().enumerate().take(MOST_ROWS.min(copy)) {
         let mark = if index == plan.baseline { " (baseline)" } else { "" };
-        variants.add_row([format!("{}{mark}", variant.id), counts[index].to_string(), variant.reason.to_string()]);
+        variants.add_row([
+            format!("{}{mark}", visible(&variant.id)),
+            counts[index].to_string(),
+            visible(&variant.reason.to_string()).into_owned(),
+        ]);
     }
     if let Some(column) = variants.column_mut(1) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -64,8 +69,13 @@ pub(super) fn table(out: &mut dyn Write, plan: &Plan, history: &History, adaptiv
     };
     for trial in plan.trials.iter().take(MOST_ROWS) {
         let variant = &plan.variants[trial.variant as usize];
-        let mut row =
-            vec![trial.block.to_string(), trial.batch.to_string(), trial.position.to_string(), trial.id(), variant.id.to_string()];
+        let mut row = vec![
+            trial.block.to_string(),
+            trial.batch.to_string(),
+            trial.position.to_string(),
+            trial.id(),
+            visible(&variant.id).into_owned(),
+        ];
         if started {
             row.insert(2, start(plan, trial));
         }

@@ -5,6 +5,7 @@ use super::talk;
 use crate::execute::Progress;
 use crate::model::event::{Enough, Event, Looked, TOO_SHORT, TrialRow};
 use crate::model::outcome::Outcome;
+use crate::report::visible::visible;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -52,6 +53,7 @@ impl Show {
     }
 
     fn say(&self, line: &str) {
+        let line = visible(line);
         match &self.form {
             Form::Bar(bar) => bar.suspend(|| talk::line(line)),
             Form::Lines | Form::Json => talk::line(line),
@@ -82,7 +84,7 @@ impl Show {
                 let taints: Vec<&str> = short.into_iter().chain(row.taints.iter().map(String::as_str)).collect();
                 let taint = if taints.is_empty() { String::new() } else { format!(" [{}]", taints.join(", ")) };
                 let left = progress.left.map(|left| format!(", {} left", show_time(left))).unwrap_or_default();
-                talk::line(format_args!("[{}/{}{left}] {} {}: {told}{taint}", progress.done, progress.total, row.trial, row.variant));
+                self.say(&format!("[{}/{}{left}] {} {}: {told}{taint}", progress.done, progress.total, row.trial, row.variant));
             }
             Form::Json => {}
         }

@@ -1,6 +1,7 @@
 //! Messages and problems on stderr, with the source line and a caret.
 
 use crate::model::diagnostic::{Diagnostic, Severity};
+use crate::report::visible::visible;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::json;
 use std::io::Write;
@@ -33,7 +34,8 @@ pub fn error(message: impl std::fmt::Display) {
     if is_json() {
         return line(json!({"event": "error", "message": message.to_string()}));
     }
-    let level = Level::ERROR.primary_title(message.to_string());
+    let message = message.to_string();
+    let level = Level::ERROR.primary_title(visible(&message));
     line(renderer().render(&[Group::with_title(level)]));
 }
 
@@ -42,7 +44,7 @@ pub fn note(message: impl std::fmt::Display) {
     if is_json() {
         return line(json!({"event": "note", "message": message.to_string()}));
     }
-    line(message);
+    line(visible(&message.to_string()));
 }
 
 /// Draws diagnostics of one manifest.

@@ -7,6 +7,9 @@ use std::fmt::Write as _;
 /// Whether a character would act instead of being seen: control characters but white space (a terminal obeys them), what turns the
 /// direction of writing (it can make `exe.txt` of `txt.exe`), and what has no width and joins nothing.
 fn acts(c: char) -> bool {
+    if matches!(c, ' '..='~') {
+        return false;
+    }
     let turns = matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let hides = matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
     turns || hides || (c.is_control() && !c.is_whitespace())

@@ -74,5 +74,5 @@ fn every_kind_gives_a_chart_or_says_why_not() {
 fn all_charts_come_as_vectors_when_somebody_wants_them() {
     let results = committed();
     let made = vectors(&results, &analyse(&results), &Fonts::embedded()).expect("drawn");
-    assert_eq!(made.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["real-by-cpus.svg", "real-trials.svg"]);
+    assert_eq!(made.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["real-effects.svg", "real-by-cpus.svg", "real-trials.svg"]);
 }

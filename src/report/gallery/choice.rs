@@ -26,7 +26,8 @@ pub(super) fn charts(results: &Results, analysis: &Analysis, main: usize) -> Vec
     let trials_of = |metric: usize| ChartDecl { metric: Some(results.metrics[metric].name.clone()), ..ChartDecl::of(ChartKind::Trials) };
     let one_page = results.variants.len() <= ROWS_PER_PAGE;
     let mut chosen = [ChartKind::Effects, ChartKind::MainEffects, ChartKind::Line, ChartKind::HeatMap].map(ChartDecl::of).to_vec();
-    let different = analysis.interactions.iter().filter(|one| one.effect.verdict == Verdict::Different);
+    let name = &results.metrics[main].name;
+    let different = analysis.interactions.iter().filter(|one| one.metric == *name && one.effect.verdict == Verdict::Different);
     let factor = |at: usize| results.factors.get(at).map(|factor| factor.name.to_string());
     let plot = |(one, other)| ChartDecl { x: factor(one), y: factor(other), ..ChartDecl::of(ChartKind::Interactions) };
     chosen.extend(crossed(different).into_iter().map(plot));

@@ -1,5 +1,7 @@
 //! How a cell is written, and the writer that all files share.
 
+use crate::report::visible::visible;
+
 /// Text that a spreadsheet would run begins with one of these.
 const TRIGGERS: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 
@@ -29,10 +31,11 @@ impl Table {
     }
 }
 
-/// A text cell, neutralised where a spreadsheet would run it.
+/// A text cell, neutralised where a spreadsheet would run it, with its unseen characters named.
 pub(super) fn text(text: &str) -> String {
+    let text = visible(text);
     let begins = text.trim_start_matches('\'').starts_with(TRIGGERS);
-    if begins && !is_number(text) { format!("'{text}") } else { text.to_owned() }
+    if begins && !is_number(&text) { format!("'{text}") } else { text.into_owned() }
 }
 
 /// A number with the shortest digits that read back as the same value; empty when it is not finite.

@@ -18,7 +18,14 @@ fn write(inline: &Inline, out: &mut String) {
             // The direction of a name is its own, and turns nothing around it.
             Piece::Code(raw) => {
                 let line = one_line(raw);
-                tagged("code dir=\"auto\"", out, |out| escape(if line.is_empty() { "(empty)" } else { &line }, out));
+                let shown = if line.is_empty() { "(empty)" } else { &line };
+                tagged("code dir=\"auto\"", out, |out| {
+                    // A variant may break between its levels.
+                    for part in shown.split_inclusive(',') {
+                        escape(part, out);
+                        out.push_str(if part.len() < shown.len() && part.ends_with(',') { "<wbr>" } else { "" });
+                    }
+                });
             }
             Piece::Strong(inner) => tagged("strong", out, |out| write(inner, out)),
             Piece::Emphasis(inner) => tagged("em", out, |out| write(inner, out)),
@@ -65,6 +72,7 @@ mod tests {
         let table = [
             (text("<script>\"'&</style>\n\u{202e}"), "&lt;script&gt;&quot;&#39;&amp;&lt;/style&gt; ⟨U+202E⟩"),
             (code("<b>"), "<code dir=\"auto\">&lt;b&gt;</code>"),
+            (code("a=1,b=2"), "<code dir=\"auto\">a=1,<wbr>b=2</code>"),
             (code(""), "<code dir=\"auto\">(empty)</code>"),
             (strong(code("a")).and(" ").and(emphasis("b")), "<strong><code dir=\"auto\">a</code></strong> <em>b</em>"),
             (link("javascript:\"a"), "<a href=\"javascript%3A%22a\">javascript:&quot;a</a>"),

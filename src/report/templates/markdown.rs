@@ -10,7 +10,16 @@ pub fn markdown(inline: &Inline) -> String {
 }
 
 fn marked(inline: &Inline) -> String {
-    inline.pieces().iter().map(piece).collect()
+    let mut out = String::new();
+    let mut after_code = false;
+    for part in inline.pieces() {
+        let is_code = matches!(part, Piece::Code(_));
+        // The fences of two spans that touch would be read as one.
+        out.push_str(if is_code && after_code { " " } else { "" });
+        out.push_str(&piece(part));
+        after_code = is_code;
+    }
+    out
 }
 
 fn piece(piece: &Piece) -> String {
@@ -151,6 +160,7 @@ mod tests {
         assert_eq!(markdown(&sentence("variant `a_b|c` is < `d`")), "variant <code>a_b\\|c</code> is < `d`");
         assert_eq!(markdown(&sentence("`f=a`, `f=b`")), "`f=a`, `f=b`");
         assert_eq!(markdown(&sentence("one ` only")), "one \\` only");
+        assert_eq!(markdown(&sentence("`a``b`")), "`a` `b`");
         assert_eq!(markdown(&inline::strong(inline::code("a")).and(" b ").and(inline::emphasis(" "))), "**`a`** b");
     }
 

@@ -1,25 +1,34 @@
 //! From results to the words of a page: the view that the templates see, and their rendering.
 //!
-//! What a person wrote stays as it is in the view ([`inline`]) and is escaped when a template prints it, for [`markdown`] or [`html`]; every
+//! What a person wrote stays as it is in the view ([`inline`]) and is escaped when a template prints it, for Markdown or HTML; every
 //! number takes its human form in one place ([`number`]).
 
 mod circumstances;
 mod cpu;
+mod factors;
 mod html;
 mod hygiene;
 pub mod inline;
+mod judged;
 mod markdown;
 pub mod number;
 mod sections;
 mod sentences;
+mod stillness;
+mod summary;
+mod trials;
 mod undecided;
 pub mod view;
 
 pub(super) use circumstances::{attested, commands, environments, failures, files, method};
 pub(super) use cpu::cpu;
+pub(super) use factors::factors;
 pub(super) use hygiene::{checks, limiters};
 pub(super) use sections::{levels, verdicts};
 pub(super) use sentences::{advice, answers};
+pub(super) use stillness::stillness;
+pub(super) use summary::{baseline, summary};
+pub(super) use trials::trials;
 
 use inline::Inline;
 use minijinja::syntax::SyntaxConfig;

@@ -1,12 +1,12 @@
 //! The tables of numbers: verdicts, and levels by metric.
 
-use super::inline::{Inline, code, emphasis, strong};
+use super::inline::{Inline, code, emphasis};
+use super::judged::{self, Case};
 use super::number::{self, ABSENT, Scale};
 use super::sentences::{self, workload};
-use super::undecided;
 use super::view::{LevelLine, LevelTable, VerdictRow, VerdictTable};
 use crate::analyse::primary;
-use crate::model::estimate::{Analysis, Comparison, LevelRow, Subject, Verdict};
+use crate::model::estimate::{Analysis, Comparison, LevelRow, Subject};
 use crate::model::metric::Better;
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
@@ -21,6 +21,10 @@ enum Kind {
     Exploratory,
 }
 
+/// What the mark means.
+pub(super) const FRAGILE: &str = "Fragile: the verdict hangs on few trials; a rank test, the Hodges-Lehmann estimate or the clean trials alone \
+    say otherwise.";
+
 /// The comparisons in up to three tables: the primary family with the A/A control, pairs of workloads, and the exploratory rest.
 pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec<VerdictTable> {
     let primary = primary(results).map(|metric| results.metrics[metric].name.as_str());
@@ -29,9 +33,10 @@ pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec
         Subject::Variant(_) if Some(comparison.metric.as_str()) == primary => Kind::Primary,
         Subject::Variant(_) => Kind::Exploratory,
     };
+    let fragile = |wanted: Kind| analysis.comparisons.iter().any(|c| kind(c) == wanted && c.is_fragile() && !c.too_short);
     let table = |wanted: Kind, heading: &str, note: &str| VerdictTable {
         heading: heading.into(),
-        note: note.into(),
+        note: if fragile(wanted) { format!("{note} {FRAGILE}") } else { note.to_owned() }.into(),
         rows: analysis.comparisons.iter().filter(|c| kind(c) == wanted).filter_map(|c| verdict_row(results, c)).collect(),
     };
     let tables = [
@@ -63,31 +68,24 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
         }
         Subject::Workloads { variant, against } => pair_names(results, *variant, &comparison.metric, against)?,
     };
-    let (ratio, ends) = number::ratio(effect.ratio, [effect.low, effect.high]);
     let copy = matches!(comparison.subject, Subject::Variant(variant) if results.variants[variant].id.ends_with(AA_SUFFIX));
-    let words = if copy { effect.verdict.words().to_owned() } else { sentences::verdict(comparison, metric) };
-    let verdict = match (comparison.too_short, effect.verdict, words.split_once(" (")) {
-        (true, Verdict::Undecided, _) => strong("too short").and(" to trust"),
-        (true, ..) => strong("too short").and(format!(" to trust: {words}")),
-        (false, Verdict::Undecided, _) => match comparison.lacks_engine_starts() {
-            Some(starts) => format!("{words} ({})", undecided::insufficient(starts)).into(),
-            None => words.into(),
-        },
-        (false, _, Some((verdict, better))) => strong(verdict).and(format!(" ({better}")),
-        (false, _, None) => strong(words),
-    };
-    let verdict = verdict.and(clean(comparison));
+    let pair = matches!(comparison.subject, Subject::Workloads { .. });
+    // The copy of the baseline is neither better nor worse, and no workload is meant to win.
+    let direction = if copy || pair { "" } else { sentences::direction(metric.better, effect.ratio) };
+    let (ratio, interval) = judged::ratio(effect);
     Some(VerdictRow {
         subject,
         against,
         metric: code(measured),
-        ratio: Inline::from(ratio).of(effect.ratio),
-        interval: ends
-            .map_or_else(|| ABSENT.into(), |[low, high]| Inline::from(format!("{low} to {high}")).of(effect.low.unwrap_or(f64::NAN))),
-        change: Inline::from(number::change(effect.ratio)).of(effect.ratio),
-        n: Inline::from(sentences::replicates(comparison)).of(effect.n as f64),
-        p: effect.p_adjusted.map_or_else(|| ABSENT.into(), |p| Inline::from(number::probability(p)).of(p)),
-        verdict,
+        ratio,
+        interval,
+        simultaneous: judged::simultaneous(effect),
+        hodges_lehmann: judged::hodges_lehmann(effect),
+        change: judged::change(effect),
+        n: Inline::from(sentences::replicates(effect, comparison.engine_starts)).of(effect.n as f64),
+        p: judged::probability(effect),
+        verdict: Case::of(comparison, direction).judged(),
+        clean: clean(comparison).into(),
     })
 }
 
@@ -95,8 +93,8 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
 fn clean(comparison: &Comparison) -> String {
     let Some(clean) = comparison.clean.as_ref().filter(|_| !comparison.too_short) else { return String::new() };
     match &clean.effect {
-        Some(effect) => format!("; clean (n = {}): {}, {}", effect.n, number::ratio(effect.ratio, [None; 2]).0, effect.verdict.words()),
-        None => "; clean: too few trials".to_owned(),
+        Some(effect) => format!("clean (n = {}): {}, {}", effect.n, number::ratio(effect.ratio, [None; 2]).0, effect.verdict.words()),
+        None => "clean: too few trials".to_owned(),
     }
 }
 

@@ -173,22 +173,22 @@ fn times(effect: &Effect) -> String {
 fn interval(comparison: &Comparison) -> String {
     let effect = &comparison.effect;
     match number::ratio(effect.ratio, [effect.low, effect.high]).1 {
-        Some([low, high]) => format!("{low} to {high}, n = {}", replicates(comparison)),
-        None => format!("n = {}", replicates(comparison)),
+        Some([low, high]) => format!("{low} to {high}, n = {}", replicates(effect, comparison.engine_starts)),
+        None => format!("n = {}", replicates(effect, comparison.engine_starts)),
     }
 }
 
 /// The number of replicates, with what they are where that is not a block: `10`, `5 engine starts`.
-pub(super) fn replicates(comparison: &Comparison) -> String {
-    match comparison.engine_starts {
-        None => comparison.effect.n.to_string(),
+pub(super) fn replicates(effect: &Effect, engine_starts: Option<usize>) -> String {
+    match engine_starts {
+        None => effect.n.to_string(),
         Some(1) => "1 engine start".to_owned(),
         Some(starts) => format!("{starts} engine starts"),
     }
 }
 
 /// The verdict with its direction, where there is one: none between workloads, of which neither is meant to win.
-pub(super) fn verdict(comparison: &Comparison, metric: &MetricColumn) -> String {
+fn verdict(comparison: &Comparison, metric: &MetricColumn) -> String {
     let effect = &comparison.effect;
     let differs = matches!(effect.verdict, Verdict::Different | Verdict::DifferentSmall);
     let better = match comparison.subject {
@@ -199,7 +199,7 @@ pub(super) fn verdict(comparison: &Comparison, metric: &MetricColumn) -> String 
 }
 
 /// `better` or `worse`; empty when the metric has no direction.
-fn direction(better: Option<Better>, ratio: f64) -> &'static str {
+pub(super) fn direction(better: Option<Better>, ratio: f64) -> &'static str {
     match better {
         Some(Better::Higher) if ratio > 1.0 => "better",
         Some(Better::Lower) if ratio < 1.0 => "better",

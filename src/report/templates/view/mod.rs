@@ -3,6 +3,10 @@
 //!
 //! The field names are the interface of a person's own template. Text that does not apply is empty, which a template sees as false.
 
+mod around;
+
+pub use around::{DataFile, Environment, Fact, FailedTrial, Setting, TrialLine, TrialTable};
+
 use super::inline::Inline;
 use serde::Serialize;
 
@@ -11,6 +15,8 @@ use serde::Serialize;
 pub struct View {
     /// The title.
     pub title: Inline,
+    /// What, how much, when and where, in a few words each.
+    pub summary: Vec<Fact>,
     /// The question that the experiment asks.
     pub question: Inline,
     /// How loud the cautions are: `CAUTION` where numbers must not be trusted, else `WARNING`.
@@ -21,16 +27,22 @@ pub struct View {
     pub warnings: Vec<Inline>,
     /// One sentence per comparison that verdicts are about.
     pub answers: Vec<Inline>,
+    /// With what the answers compare; empty where they do not.
+    pub baseline: Inline,
     /// How many more there are than `answers` holds, as a sentence.
     pub more_answers: Inline,
     /// What to do where few blocks leave questions open.
     pub advice: Inline,
     /// The comparisons.
     pub verdicts: Vec<VerdictTable>,
+    /// What the factors do over all combinations of the others, and to each other.
+    pub factors: Vec<FactorTable>,
     /// The charts.
     pub charts: Vec<Chart>,
     /// What held each variant back.
     pub limiters: Vec<Limited>,
+    /// Whether the machine held still, one sentence each.
+    pub stillness: Vec<Inline>,
     /// What was read around the trials.
     pub checks: Vec<CheckLine>,
     /// Where the CPU time went.
@@ -43,6 +55,8 @@ pub struct View {
     pub failures: Vec<FailedTrial>,
     /// How many more there are than `failures` holds, as a sentence.
     pub more_failures: Inline,
+    /// The trials themselves.
+    pub trials: TrialTable,
     /// How it was measured, one sentence each.
     pub method: Vec<Inline>,
     /// The hosts and engines.
@@ -81,6 +95,10 @@ pub struct VerdictRow {
     pub ratio: Inline,
     /// Its 95 % interval.
     pub interval: Inline,
+    /// The interval that holds together with those of its family; empty outside of one.
+    pub simultaneous: Inline,
+    /// The Hodges-Lehmann estimate of the ratio; empty where there is none.
+    pub hodges_lehmann: Inline,
     /// The same as a change in percent.
     pub change: Inline,
     /// Pairs.
@@ -88,7 +106,83 @@ pub struct VerdictRow {
     /// The adjusted p.
     pub p: Inline,
     /// The verdict.
-    pub verdict: Inline,
+    pub verdict: Judged,
+    /// What the clean trials alone say; empty where none is tainted.
+    pub clean: Inline,
+}
+
+/// A verdict.
+#[derive(Debug, Clone, Serialize)]
+pub struct Judged {
+    /// In words, with its direction and what stands in its way.
+    pub words: Inline,
+    /// The verdict and its direction alone.
+    pub label: Inline,
+    /// A sign that tells it from other verdicts without any colour.
+    pub mark: Inline,
+    /// The same as class names: one of `different`, `small`, `equivalent`, `undecided` and `short`, and `better` or `worse` where it is.
+    pub class: Inline,
+    /// What stands in its way, or what the numbers alone would say.
+    pub aside: Inline,
+    /// `fragile` where it hangs on few trials.
+    pub fragile: Inline,
+}
+
+/// Effects of factors of one kind.
+#[derive(Debug, Clone, Serialize)]
+pub struct FactorTable {
+    /// Its heading.
+    pub heading: Inline,
+    /// What must be known to read it.
+    pub note: Inline,
+    /// The heading of the ratios.
+    pub ratio: Inline,
+    /// The effects.
+    pub rows: Vec<FactorRow>,
+}
+
+/// What a factor does, what two factors do to each other, or how a metric goes over a factor.
+#[derive(Debug, Clone, Serialize)]
+pub struct FactorRow {
+    /// The level, the two levels, or the factor.
+    pub what: Inline,
+    /// With what it is compared.
+    pub against: Inline,
+    /// By which metric.
+    pub metric: Inline,
+    /// The ratio.
+    pub ratio: Inline,
+    /// Its 95 % interval.
+    pub interval: Inline,
+    /// The Hodges-Lehmann estimate of the ratio; empty where there is none.
+    pub hodges_lehmann: Inline,
+    /// The same as a change in percent.
+    pub change: Inline,
+    /// Pairs.
+    pub n: Inline,
+    /// The adjusted p.
+    pub p: Inline,
+    /// The verdict.
+    pub verdict: Judged,
+    /// On what it depends; empty where it stands alone.
+    pub depends: Inline,
+    /// What it is at each level of what it depends on.
+    pub simple: Vec<SimpleRow>,
+}
+
+/// What a level does at one level of another factor.
+#[derive(Debug, Clone, Serialize)]
+pub struct SimpleRow {
+    /// The other factor's level.
+    pub at: Inline,
+    /// The ratio there.
+    pub ratio: Inline,
+    /// Its 95 % interval.
+    pub interval: Inline,
+    /// The same as a change in percent.
+    pub change: Inline,
+    /// Pairs.
+    pub n: Inline,
 }
 
 /// A chart beside the page.
@@ -184,63 +278,4 @@ pub struct LevelLine {
     pub min: Inline,
     /// The largest.
     pub max: Inline,
-}
-
-/// A trial that failed.
-#[derive(Debug, Clone, Serialize)]
-pub struct FailedTrial {
-    /// Its run.
-    pub run: Inline,
-    /// Its id.
-    pub trial: Inline,
-    /// Its variant.
-    pub variant: Inline,
-    /// The phase that it reached.
-    pub phase: Inline,
-    /// Why.
-    pub reason: Inline,
-    /// Whether another attempt replaced it, in words.
-    pub replaced: Inline,
-}
-
-/// A host with its engines, and the runs that were made there.
-#[derive(Debug, Clone, Serialize)]
-pub struct Environment {
-    /// The runs.
-    pub runs: Inline,
-    /// The facts.
-    pub facts: Vec<Fact>,
-}
-
-/// A fact of an environment.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Fact {
-    /// What it is.
-    pub name: Inline,
-    /// Its value.
-    pub value: Inline,
-}
-
-/// A setting that was read back.
-#[derive(Debug, Clone, Serialize)]
-pub struct Setting {
-    /// The workload or service.
-    pub unit: Inline,
-    /// The setting.
-    pub setting: Inline,
-    /// What was asked.
-    pub asked: Inline,
-    /// What was found.
-    pub found: Inline,
-    /// In how many trials.
-    pub trials: Inline,
-}
-
-/// A data file beside the page.
-#[derive(Debug, Clone, Serialize)]
-pub struct DataFile {
-    /// Its name and link.
-    pub file: Inline,
-    /// What it holds.
-    pub about: Inline,
 }
