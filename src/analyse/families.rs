@@ -128,7 +128,7 @@ struct Question {
 
 /// What is done about many questions.
 #[derive(Clone, Copy, PartialEq)]
-enum Correction {
+pub(super) enum Correction {
     None,
     Holm,
     BenjaminiHochberg,
@@ -171,7 +171,7 @@ impl Found {
     }
 }
 
-fn adjust(tested: &[Option<f64>], correction: Correction) -> Vec<Option<f64>> {
+pub(super) fn adjust(tested: &[Option<f64>], correction: Correction) -> Vec<Option<f64>> {
     let adjusted = match correction {
         Correction::None => return vec![None; tested.len()],
         Correction::Holm => holm(&tested.iter().map(|p| p.unwrap_or(1.0)).collect::<Vec<_>>()),

@@ -8,12 +8,17 @@
 //! interval (`order_statistics`), because a t interval of skewed timings is not what it claims. Where the CPU time went is told in medians,
 //! too (`cpu`).
 //!
+//! Two records of one experiment are compared by their own rules (`compare`), because nothing pairs them.
+//!
 //! Trials that something disturbed are judged when the record is read (`hygiene`), count, and are left out of a second verdict that stands
 //! beside the first.
 
 mod cautions;
+mod compare;
+mod contrast;
 mod cpu;
 mod disturbed;
+mod environment;
 mod families;
 mod holm;
 mod hygiene;
@@ -27,6 +32,7 @@ mod student;
 mod verdict;
 
 pub use cautions::too_short;
+pub use compare::compare;
 pub use cpu::cpu_parts;
 pub use families::primary;
 pub use holm::{benjamini_hochberg, holm};

@@ -18,8 +18,13 @@ pub(super) fn detectable(sd: f64, n: usize, alpha: f64) -> Option<f64> {
     if n < 2 || sd <= 0.0 {
         return None;
     }
-    let t = student::quantile(1.0 - alpha / 2.0, n - 1)? + student::quantile(POWER, n - 1)?;
-    Some((t * sd / (n as f64).sqrt()).exp_m1()).filter(|effect| effect.is_finite())
+    detectable_at(sd / (n as f64).sqrt(), (n - 1) as f64, alpha)
+}
+
+/// The same of a mean of logs with this standard error and degrees of freedom.
+pub(super) fn detectable_at(error: f64, freedom: f64, alpha: f64) -> Option<f64> {
+    let t = student::quantile_at(1.0 - alpha / 2.0, freedom)? + student::quantile_at(POWER, freedom)?;
+    Some((t * error).exp_m1()).filter(|effect| effect.is_finite())
 }
 
 /// The number of blocks that would find a difference of `target` (a fraction) in 4 of 5 experiments, judged by the spread of
