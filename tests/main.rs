@@ -39,4 +39,5 @@ mod report;
 mod samplers;
 mod skipped;
 mod snapshot;
+mod status;
 mod tables;

@@ -21,6 +21,8 @@ mod report;
 mod run;
 mod show;
 mod signals;
+mod standing;
+mod status;
 mod talk;
 mod turn;
 
@@ -38,7 +40,8 @@ interleaved through a real engine and records them, `report` makes CSV, charts a
   shakedown check experiments/cpus.yaml     is it right?\n  \
   shakedown plan experiments/cpus.yaml      what would run, and why\n  \
   shakedown run experiments/cpus.yaml       run it; again: only what is missing\n  \
-  shakedown report cpus                     the report again, from the record"
+  shakedown report cpus                     the report again, from the record\n  \
+  shakedown status                          which experiments are measured and reported as asked"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -54,6 +57,7 @@ enum Command {
     Plan(plan::Arguments),
     Run(run::Arguments),
     Report(report::Arguments),
+    Status(status::Arguments),
     Parse(parse::Arguments),
     Doctor(doctor::Arguments),
     Clean(clean::Arguments),
@@ -89,6 +93,7 @@ pub fn main() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
         Command::Parse(arguments) => parse::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),

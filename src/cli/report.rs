@@ -64,7 +64,7 @@ fn check(name: &str, store: &Store) -> u8 {
 fn stores(arguments: &Arguments) -> Result<Vec<(String, Store)>, String> {
     let reports = arguments.reports.as_deref().unwrap_or(Path::new("reports"));
     if arguments.experiments.is_empty() {
-        let there = recorded(reports).map_err(|error| format!("list {}: {error}", reports.display()))?;
+        let there = open::recorded(reports).map_err(|error| format!("list {}: {error}", reports.display()))?;
         if there.is_empty() {
             return Err(format!("there is no record below {}; `shakedown run` makes one", reports.display()));
         }
@@ -80,19 +80,11 @@ fn stores(arguments: &Arguments) -> Result<Vec<(String, Store)>, String> {
             (reports.to_owned(), word.clone())
         };
         if !folder.join(&name).join("runs").is_dir() {
-            let there = recorded(&folder).unwrap_or_default();
+            let there = open::recorded(&folder).unwrap_or_default();
             let hint = suggestion(&name, there.iter().map(String::as_str)).unwrap_or_else(|| "`shakedown run` makes one".to_owned());
             return Err(format!("`{name}` has no record below {}; {hint}", folder.display()));
         }
         Ok((name.clone(), Store::new(&folder, &name)))
     };
     arguments.experiments.iter().map(named).collect()
-}
-
-/// Names of the experiments that have a record.
-fn recorded(reports: &Path) -> std::io::Result<Vec<String>> {
-    let entries = std::fs::read_dir(reports)?.flatten().filter(|entry| entry.path().join("runs").is_dir());
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    Ok(names)
 }

@@ -3,6 +3,7 @@
 use super::journal::read_journal;
 use super::{RecordError, RunFolder, Store, io};
 use crate::model::event::{Event, Presented, RunStarted, TrialRow};
+use crate::model::facts::HostFacts;
 use crate::model::plan::{SavedPlan, SavedVariant};
 use crate::model::spec::TrialSpec;
 use crate::plan::saved::FORMAT;
@@ -56,6 +57,19 @@ impl RunRecord {
 pub struct Loaded {
     /// The runs.
     pub runs: Vec<RunRecord>,
+}
+
+impl Loaded {
+    /// The host of the newest run that has trials: those of other machines do not count beside them.
+    #[must_use]
+    pub fn newest_host(&self) -> Option<&HostFacts> {
+        newest_host(&self.runs)
+    }
+}
+
+pub(super) fn newest_host(runs: &[RunRecord]) -> Option<&HostFacts> {
+    let with_trials = runs.iter().rev().filter(|run| !run.rows.is_empty());
+    with_trials.filter_map(|run| run.starts().last()).map(|started| &started.host).next()
 }
 
 /// Loads every run of a store; none at all is fine.

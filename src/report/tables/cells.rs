@@ -30,7 +30,8 @@ impl Table {
 }
 
 /// A text cell, neutralised where a spreadsheet would run it.
-pub(super) fn text(text: &str) -> String {
+#[must_use]
+pub fn text(text: &str) -> String {
     let begins = text.trim_start_matches('\'').starts_with(TRIGGERS);
     if begins && !is_number(text) { format!("'{text}") } else { text.to_owned() }
 }

@@ -21,6 +21,7 @@ mod effects;
 mod summary;
 mod trials;
 
+pub use cells::text;
 pub use circumstances::circumstances_csv;
 pub use cpu::cpu_csv;
 pub use dictionaries::{factors_csv, metrics_csv};
