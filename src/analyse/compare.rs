@@ -28,7 +28,10 @@ pub fn compare(a: &Results, b: &Results) -> Change {
     let mut change =
         Change { environment, machine, only_a: without(ids(a), &ids(b)), only_b: without(ids(b), &ids(a)), ..Change::default() };
     let (sides, pairs) = (Sides::new(a, b), matches(a, b));
-    change.altered = pairs.iter().copied().filter(|(in_a, in_b)| a.variants[*in_a].identity != b.variants[*in_b].identity).collect();
+    let is_altered = |(in_a, in_b): &(usize, usize)| {
+        a.variants[*in_a].identity != b.variants[*in_b].identity && !b.variants[*in_b].id.ends_with(AA_SUFFIX)
+    };
+    change.altered = pairs.iter().copied().filter(is_altered).collect();
     if pairs.is_empty() {
         change.cautions.push("the two records have no variant in common".to_owned());
         return change;

@@ -29,6 +29,7 @@ mod paired;
 mod power;
 mod starts;
 mod student;
+mod threshold;
 mod verdict;
 
 pub use cautions::too_short;
@@ -39,6 +40,7 @@ pub use holm::{benjamini_hochberg, holm};
 pub use hygiene::judge;
 pub use order_statistics::{level, median_ranks};
 pub use power::blocks_needed;
+pub use threshold::judge_threshold;
 
 use crate::model::estimate::{Analysis, LevelRow};
 use crate::model::results::Results;

@@ -1,8 +1,7 @@
 //! How an experiment stands: what its record has of what its manifest asks for; as a table, JSON and CSV.
 
-use super::talk;
 use crate::model::plan::{Plan, Reason};
-use crate::report::tables;
+use crate::report::{tables, visible};
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use std::io::Write;
@@ -190,10 +189,10 @@ pub fn table(out: &mut dyn Write, all: &[Standing]) -> std::io::Result<()> {
         if let (Some((have, want)), Some(cell)) = (standing.blocks(), counts.last_mut()) {
             *cell = format!("{cell} ({have} of {want})");
         }
-        let why = talk::safe(&standing.why());
+        let why = visible(&standing.why());
         let short = if why.chars().count() > LONGEST { format!("{} ...", why.chars().take(LONGEST).collect::<String>()) } else { why };
         let ends = [standing.report.word().to_owned(), short];
-        table.add_row([vec![talk::safe(&standing.name), standing.state.word().to_owned()], counts, ends.to_vec()].concat());
+        table.add_row([vec![visible(&standing.name), standing.state.word().to_owned()], counts, ends.to_vec()].concat());
     }
     for at in 2..2 + COUNTS.len() {
         if let Some(column) = table.column_mut(at) {

@@ -5,6 +5,7 @@ use super::{assemble, catalog, exit, open, run, talk};
 use crate::model::diagnostic::Severity;
 use crate::plan::{self, Options};
 use crate::record::{self, Store};
+use crate::report::visible;
 use std::path::{Path, PathBuf};
 
 /// Tell which experiments are measured and reported as their manifests ask.
@@ -177,9 +178,9 @@ fn last_words(standings: &[Standing]) -> String {
     let Some(worst) = worst else {
         return format!("{} complete", if all == 1 { "the experiment is".to_owned() } else { format!("all {all} experiments are") });
     };
-    let name = talk::safe(&worst.name);
+    let name = visible(&worst.name);
     let next = match (worst.state, &worst.report) {
-        (State::Invalid, _) => format!("`shakedown check {}` shows what is wrong", talk::safe(&worst.manifest)),
+        (State::Invalid, _) => format!("`shakedown check {}` shows what is wrong", visible(&worst.manifest)),
         (State::Damaged, _) => format!("the record of `{name}` cannot be read: bring it back from git"),
         (State::None | State::Failing | State::Stale | State::Partial, _) => format!("`shakedown run {name}` measures what is missing"),
         (State::Orphan, _) => format!("`{name}` has a record and no manifest: bring one back, or remove the other"),

@@ -24,13 +24,6 @@ pub fn count(number: usize, what: &str) -> String {
     format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Other people's text on a terminal: what would move the cursor, colour the line or turn its direction is shown as its number.
-pub fn safe(text: &str) -> String {
-    let turns = |c: char| matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let shown = |c: char| if c.is_control() || turns(c) { c.escape_unicode().to_string() } else { c.to_string() };
-    text.chars().map(shown).collect()
-}
-
 fn is_json() -> bool {
     JSON_LINES.load(Ordering::Relaxed)
 }

@@ -16,7 +16,7 @@ pub struct Change {
     pub only_a: Vec<String>,
     /// Ids of variants that only B has.
     pub only_b: Vec<String>,
-    /// Variants of both that run something else in B: their indices in A's and B's results.
+    /// Variants of both, the A/A copy apart, that run something else in B: their indices in A's and B's results.
     pub altered: Vec<(usize, usize)>,
     /// Plain sentences that a reader must see before the numbers.
     pub cautions: Vec<String>,

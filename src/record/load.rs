@@ -86,6 +86,14 @@ pub fn load(store: &Store) -> Result<Loaded, RecordError> {
     Ok(Loaded { runs })
 }
 
+/// Loads a single run.
+///
+/// # Errors
+/// When its plan or journal cannot be read or is damaged.
+pub fn load_single(folder: RunFolder) -> Result<Loaded, RecordError> {
+    Ok(Loaded { runs: vec![load_run(folder)?] })
+}
+
 fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {
     let path = folder.path().join("plan.json");
     let text = fs::read(&path).map_err(io("read the plan"))?;

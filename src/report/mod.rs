@@ -2,11 +2,15 @@
 //! record, drawn with the same fonts, gives the same bytes anywhere.
 
 pub mod charts;
+pub mod compare;
 mod gallery;
 pub mod page;
 mod parts;
 pub mod tables;
 pub mod templates;
+mod visible;
+
+pub use visible::visible;
 
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
