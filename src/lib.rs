@@ -46,6 +46,8 @@
 //! - something that `doctor` tells: what is read of the host in `measure/doctor/sight.rs`, and the finding in the file of its area;
 //! - a part of the CPU time: [`model::cpu::CpuPart`], its seconds in `analyse/cpu.rs`, its colour in [`report::charts::Paint`];
 //! - a chart: a file in [`report::charts`], and a line in `report/gallery/mod.rs`;
+//! - a column of a CSV file: its name in `report/tables/columns.rs`, and its line in METHODOLOGY.md, which `tests/columns.rs` holds against it;
+//! - something that makes two records differ: a line in `analyse/environment.rs`;
 //! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;
 //! - a command: a file in [`cli`].
 //!

@@ -6,6 +6,7 @@ mod attest;
 mod cgroup_v2;
 mod charts;
 mod cli;
+mod columns;
 mod compare;
 mod docker_endpoint;
 mod docker_faults;

@@ -21,6 +21,7 @@ mod planned;
 mod probe;
 mod report;
 mod run;
+mod samples;
 mod show;
 mod sides;
 mod signals;

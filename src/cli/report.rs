@@ -1,6 +1,6 @@
 //! `report`: CSV, charts and page again, from the record only. Needs no engine and no manifest.
 
-use super::{assemble, exit, open, talk};
+use super::{assemble, exit, open, run as run_command, samples, talk};
 use crate::model::diagnostic::suggestion;
 use crate::record::Store;
 use std::path::{Path, PathBuf};
@@ -14,6 +14,9 @@ pub struct Arguments {
     /// Write nothing; exit with 1 when a committed file would change.
     #[arg(long)]
     check: bool,
+    /// Write every sample of every trial, too: `samples.csv`. It may be large, is no part of the report, and not meant for git.
+    #[arg(long, conflicts_with = "check")]
+    samples: bool,
     /// Folder of reports; without it the one that belongs to a manifest, or `reports` for a name.
     #[arg(long, value_name = "DIR")]
     reports: Option<PathBuf>,
@@ -29,17 +32,24 @@ pub fn run(arguments: &Arguments) -> u8 {
     };
     let mut worst = exit::OK;
     for (name, store) in stores {
-        let code = if arguments.check { check(&name, &store) } else { write(&name, &store) };
+        let code = if arguments.check { check(&name, &store) } else { write(&name, &store, arguments.samples) };
         worst = worst.max(code);
     }
     worst
 }
 
-fn write(name: &str, store: &Store) -> u8 {
+fn write(name: &str, store: &Store, with_samples: bool) -> u8 {
     store.tidy();
-    match assemble::write_report(store, name) {
+    let code = match assemble::write_report(store, name) {
         Ok(written) => written.tell(),
         Err(failure) => failure.tell(),
+    };
+    if code != exit::OK || !with_samples {
+        return code;
+    }
+    match samples::write(store) {
+        Ok(path) => talk::data(|out| writeln!(out, "{}", path.display())),
+        Err(error) => run_command::record_failure(&error),
     }
 }
 

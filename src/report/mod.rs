@@ -15,15 +15,6 @@ pub use visible::visible;
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
 
-/// The CSV files, in the order in which they are made.
-const TABLES: [&str; 5] = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv"];
-
-/// The CSV file of what was read around the trials, where something was.
-const CIRCUMSTANCES: &str = "circumstances.csv";
-
-/// The CSV file of what the record may not tell.
-const CPU_TABLE: &str = "cpu.csv";
-
 /// The page.
 const PAGE: &str = "README.md";
 
@@ -54,19 +45,8 @@ pub fn render(
     fonts: &charts::Fonts,
     template: Option<&str>,
 ) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
-    let mut files = Vec::new();
-    let tables = [
-        tables::trials_csv(results),
-        tables::summary_csv(results, analysis),
-        tables::effects_csv(results, analysis),
-        tables::factors_csv(results),
-        tables::metrics_csv(results),
-    ];
-    files.extend(TABLES.iter().map(ToString::to_string).zip(tables));
-    files.extend(tables::circumstances_csv(results).map(|table| (CIRCUMSTANCES.to_owned(), table)));
-    if !analysis.cpu.is_empty() {
-        files.push((CPU_TABLE.to_owned(), tables::cpu_csv(results, analysis)));
-    }
+    let tables = tables::tables(results, analysis).into_iter();
+    let mut files: Vec<(String, Vec<u8>)> = tables.map(|(name, bytes)| (name.to_owned(), bytes)).collect();
     let mut references = Vec::new();
     for drawn in gallery::draw(results, analysis, fonts)? {
         references.push(page::ChartRef { file: drawn.file.clone(), alt: drawn.alt, section: drawn.section });
@@ -80,7 +60,7 @@ pub fn render(
 /// Whether a report makes files of such a name beside its page: what stands there under one, and is not made, is of an earlier report.
 #[must_use]
 pub fn makes(name: &str) -> bool {
-    TABLES.contains(&name) || [CIRCUMSTANCES, CPU_TABLE, PAGE].contains(&name) || gallery::is_chart(name)
+    tables::NAMES.contains(&name) || name == PAGE || gallery::is_chart(name)
 }
 
 /// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and without the
