@@ -48,6 +48,8 @@
 //! - something that the pages tell: a field of [`report::templates::view::View`], what fills it in `report/templates`, and its place in both
 //!   `templates/report.*.j2`;
 //! - a chart: a file in [`report::charts`], and a line in `report/gallery/mod.rs`;
+//! - a column of a CSV file: its name in `report/tables/columns.rs`, and its line in METHODOLOGY.md, which `tests/columns.rs` holds against it;
+//! - something that makes two records differ: a line in `analyse/environment.rs`;
 //! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;
 //! - a command: a file in [`cli`].
 //!

@@ -1,5 +1,6 @@
 //! The analysis against known answers, invariances, degenerate inputs, and noise without an effect.
 
+pub mod compare;
 pub mod cpu;
 pub mod factorial;
 pub mod hygiene;

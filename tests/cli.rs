@@ -28,7 +28,7 @@ fn the_help_lists_the_exit_codes_and_every_command() {
     {
         assert!(said.stdout.contains(line), "{line}\n{}", said.stdout);
     }
-    for command in ["check", "plan", "run", "report", "parse", "doctor", "clean"] {
+    for command in ["check", "plan", "run", "report", "compare", "status", "parse", "doctor", "clean"] {
         assert!(said.stdout.contains(&format!("\n  {command} ")), "{command}");
         assert_eq!(Place::new().run(&[command, "--help"]).code, 0);
     }

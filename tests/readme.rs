@@ -155,7 +155,7 @@ fn commands_end_as_shown() {
         let kind = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         // Of a run, and of what follows from its numbers, only the end can be the same here.
         let exact = match kind {
-            ("shakedown", "check" | "parse") => true,
+            ("shakedown", "check" | "parse" | "status") => true,
             ("shakedown", "plan") => !recorded,
             ("shakedown", "doctor" | "report" | "run") => false,
             ("make", _) => true,
@@ -172,9 +172,18 @@ fn commands_end_as_shown() {
         ran += 1;
     }
     let has = |start: &str| assert!(transcripts.iter().any(|shown| shown.command.starts_with(start)), "{start}");
-    ["make", "shakedown check", "shakedown plan", "shakedown run", "shakedown report", "shakedown parse", "shakedown doctor"]
-        .into_iter()
-        .for_each(has);
+    [
+        "make",
+        "shakedown check",
+        "shakedown plan",
+        "shakedown run",
+        "shakedown report",
+        "shakedown status",
+        "shakedown parse",
+        "shakedown doctor",
+    ]
+    .into_iter()
+    .for_each(has);
     assert!(ran >= 5 && transcripts.iter().any(|shown| shown.code == 2), "{transcripts:?}");
 }
 

@@ -123,7 +123,8 @@ fn what_was_too_short_is_marked_wherever_it_is_read() {
     assert!(page.contains(" | **too short** to trust: different (better) |\n"), "{page}");
     assert!(page.contains("\n| `f=b` | 3 | 3 too-short | 0.0500 |") && page.contains("\n| `f=a` (baseline) | 3 | 0 | "), "{page}");
     assert!(answers(&results, &analyse(&results))[0].ends_with("too short to trust; the numbers alone would say different (better)"));
-    assert!(text(&made, "effects.csv").ends_with(",\"different, too short\",0,,,,undecided\n"), "nobody who selects `different` finds it");
+    let effects = text(&made, "effects.csv");
+    assert!(effects.contains(",\"different, too short\",primary,") && effects.ends_with(",0,,,,undecided\n"), "nobody selects `different`");
 }
 
 /// Three workloads in two variants; `c` gets a quarter in the second one.

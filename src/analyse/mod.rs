@@ -10,14 +10,19 @@
 //! interval (`order_statistics`), because a t interval of skewed timings is not what it claims. Where the CPU time went is told in medians,
 //! too (`cpu`).
 //!
+//! Two records of one experiment are compared by their own rules (`compare`), because nothing pairs them.
+//!
 //! Trials that something disturbed are judged when the record is read (`hygiene`), count, and are left out of a second verdict that stands
 //! beside the first.
 
 mod cautions;
+mod compare;
 mod contrasts;
 mod cpu;
+mod difference;
 mod disturbed;
 mod drift;
+mod environment;
 mod factorial;
 mod families;
 mod holm;
@@ -34,9 +39,11 @@ mod ranks;
 mod replicates;
 mod starts;
 mod tail;
+mod threshold;
 mod verdict;
 
 pub use cautions::too_short;
+pub use compare::compare;
 pub use cpu::cpu_parts;
 pub use families::primary;
 pub use holm::{benjamini_hochberg, holm};
@@ -44,6 +51,7 @@ pub use hygiene::judge;
 pub use order_statistics::{level, median_ranks};
 pub use power::blocks_needed;
 pub use ranks::{hodges_lehmann, signed_rank};
+pub use threshold::judge_threshold;
 pub use verdict::significance;
 
 use crate::model::estimate::{Analysis, LevelRow};

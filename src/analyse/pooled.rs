@@ -47,7 +47,7 @@ impl Pooled {
         let (least, most) = of_variants.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), sum| (least.min(*sum), most.max(*sum)));
         let freedom = (n - 1) * (k - 1);
         let sd = (2.0 * of_variants.iter().sum::<f64>() / freedom as f64).sqrt();
-        Some(Self { n, spread: Spread { sd, freedom }, unlike: (most / least).sqrt() })
+        Some(Self { n, spread: Spread { sd, freedom: freedom as f64 }, unlike: (most / least).sqrt() })
     }
 
     /// Whether the variants are so unlike that their common spread is true of none.
@@ -58,6 +58,6 @@ impl Pooled {
 
     /// Half the width of the 95 % interval of a ratio, on the log scale, as if every ratio had the common spread.
     pub(super) fn half_width(&self) -> Option<f64> {
-        Some(tail::quantile(1.0 - ALPHA / 2.0, self.n - 1)? * self.spread.sd / (self.n as f64).sqrt())
+        Some(tail::quantile(1.0 - ALPHA / 2.0, (self.n - 1) as f64)? * self.spread.sd / (self.n as f64).sqrt())
     }
 }

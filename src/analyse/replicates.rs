@@ -4,11 +4,9 @@
 //! why a t test on the differences keeps its error rate on timings with bursts and tails. The mean of log ratios is the geometric mean of
 //! the ratios: swapping numerator and denominator gives exactly the reciprocal.
 
-use super::{ALPHA, power, ranks, tail};
-use crate::model::estimate::{Effect, Verdict};
-
-/// Below this a spread of log ratios is rounding, not variation: no measurement repeats to twelve digits.
-const ROUNDING: f64 = 1e-12;
+use super::difference::{Difference, ROUNDING};
+use super::{ALPHA, ranks};
+use crate::model::estimate::Effect;
 
 /// From this many replicates on the rank tests can reject, and are a cross-check.
 const ENOUGH_TO_RANK: usize = 6;
@@ -27,7 +25,7 @@ pub(super) struct Replicates {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Spread {
     pub(super) sd: f64,
-    pub(super) freedom: usize,
+    pub(super) freedom: f64,
 }
 
 impl Replicates {
@@ -55,48 +53,15 @@ impl Replicates {
         if n == 0 {
             return None;
         }
-        let ratio = self.mean.exp();
-        let bare = Effect {
-            n,
-            ratio,
-            low: None,
-            high: None,
-            simultaneous: None,
-            hodges_lehmann: None,
-            fragile: false,
-            equivalence: None,
-            p: None,
-            p_adjusted: None,
-            verdict: Verdict::Undecided,
-            detectable: None,
-        };
-        if n < 2 || !ratio.is_finite() {
-            return Some(bare);
+        let spread = pooled.unwrap_or(Spread { sd: self.sd, freedom: n.saturating_sub(1) as f64 });
+        let error = if self.is_constant() { 0.0 } else { spread.sd / (n as f64).sqrt() };
+        let effect = Difference::known(n, self.mean, error, spread.freedom).effect(strictest);
+        if n < 2 || !effect.ratio.is_finite() {
+            return Some(effect);
         }
         let centre = ranks::hodges_lehmann(&self.logs);
-        let bare = Effect { hodges_lehmann: centre.map(f64::exp), ..bare };
-        if self.is_constant() {
-            let none_at_all = self.mean.abs() <= ROUNDING;
-            return Some(Effect { p: none_at_all.then_some(1.0), equivalence: none_at_all.then_some((1.0, 1.0)), ..bare });
-        }
-        let spread = pooled.unwrap_or(Spread { sd: self.sd, freedom: n - 1 });
-        let error = spread.sd / (n as f64).sqrt();
-        let interval = |alpha: f64| {
-            let half = tail::quantile(1.0 - alpha / 2.0, spread.freedom)? * error;
-            let (low, high) = ((self.mean - half).exp(), (self.mean + half).exp());
-            high.is_finite().then_some((low, high))
-        };
-        let (plain, p) = (interval(ALPHA), tail::two_sided(self.mean / error, spread.freedom));
-        Some(Effect {
-            low: plain.map(|(low, _)| low),
-            high: plain.map(|(_, high)| high),
-            simultaneous: interval(strictest),
-            fragile: self.is_fragile(p, centre),
-            equivalence: interval(2.0 * ALPHA),
-            p,
-            detectable: power::detectable(spread, n, strictest),
-            ..bare
-        })
+        let fragile = !self.is_constant() && self.is_fragile(effect.p, centre);
+        Some(Effect { hodges_lehmann: centre.map(f64::exp), fragile, ..effect })
     }
 
     /// Whether few replicates decide: the signed ranks say otherwise than the t test, or the centre that ignores wild ones lies more than

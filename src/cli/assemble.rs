@@ -16,13 +16,19 @@ pub enum Failure {
     Report(ReportError),
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Record(error) => error.fmt(f),
+            Self::Report(error) => error.fmt(f),
+        }
+    }
+}
+
 impl Failure {
     /// Says it, and gives the exit code.
     pub fn tell(&self) -> u8 {
-        match self {
-            Self::Record(error) => talk::error(error),
-            Self::Report(error) => talk::error(error),
-        }
+        talk::error(self);
         exit::RECORD
     }
 }

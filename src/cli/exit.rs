@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 /// Everything was done.
 pub const OK: u8 = 0;
-/// The run ended, but some trials failed; or a check found a difference.
+/// The run ended, but some trials failed; a check found a difference; or a threshold was crossed.
 pub const FAILED: u8 = 1;
 /// Usage, or a manifest with problems.
 pub const USAGE: u8 = 2;
@@ -21,7 +21,7 @@ pub const TERMINATED: u8 = 143;
 pub const HELP: &str = "\
 Exit codes:
   0    everything was done
-  1    some trials failed, or a check found a difference
+  1    some trials failed, a check found a difference, or a threshold was crossed
   2    usage, or a manifest with problems
   3    the machine or the engine cannot do it
   4    the record could not be read or written

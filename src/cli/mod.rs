@@ -6,9 +6,11 @@ mod assemble;
 mod catalog;
 mod check;
 mod clean;
+mod compare;
 mod doctor;
 mod engines;
 pub mod exit;
+mod fail_if;
 mod fonts;
 mod install;
 mod job;
@@ -20,8 +22,12 @@ mod planned;
 mod probe;
 mod report;
 mod run;
+mod samples;
 mod show;
+mod sides;
 mod signals;
+mod standing;
+mod status;
 mod talk;
 mod turn;
 
@@ -39,7 +45,9 @@ interleaved through a real engine and records them, `report` makes CSV, charts a
   shakedown check experiments/cpus.yaml     is it right?\n  \
   shakedown plan experiments/cpus.yaml      what would run, and why\n  \
   shakedown run experiments/cpus.yaml       run it; again: only what is missing\n  \
-  shakedown report cpus                     the report again, from the record"
+  shakedown report cpus                     the report again, from the record\n  \
+  shakedown compare A B                     what changed between two records\n  \
+  shakedown status                          which experiments are measured and reported as asked"
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -55,6 +63,8 @@ enum Command {
     Plan(plan::Arguments),
     Run(run::Arguments),
     Report(report::Arguments),
+    Compare(compare::Arguments),
+    Status(status::Arguments),
     Parse(parse::Arguments),
     Doctor(doctor::Arguments),
     Clean(clean::Arguments),
@@ -90,6 +100,8 @@ pub fn main() -> ExitCode {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Status(arguments) => status::run(&arguments),
         Command::Parse(arguments) => parse::run(&arguments),
         Command::Doctor(arguments) => doctor::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),

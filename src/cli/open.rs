@@ -64,24 +64,65 @@ fn names_below(folder: &Path) -> Vec<String> {
     names
 }
 
+/// A manifest that cannot be used.
+pub enum Unusable {
+    /// It cannot be read, or has a name that no experiment can have.
+    Message(String),
+    /// It says something wrong.
+    Problems {
+        /// As the person would name it.
+        shown: String,
+        /// Its text.
+        text: String,
+        /// All that is wrong.
+        problems: Problems,
+    },
+}
+
 /// Reads a manifest; problems are drawn (or printed as JSON) and give the exit code.
 ///
 /// # Errors
 /// The exit code, after saying why.
 pub fn open(path: &Path, reports: Option<&Path>, json: bool) -> Result<Opened, u8> {
+    match examine(path, reports) {
+        Ok((opened, warnings)) => {
+            if json {
+                match print_json(&opened.shown, &warnings) {
+                    exit::OK => {}
+                    code => return Err(code),
+                }
+            } else {
+                talk::diagnostics(&opened.shown, &opened.text, &warnings);
+            }
+            Ok(opened)
+        }
+        Err(Unusable::Message(message)) => {
+            talk::error(message);
+            Err(exit::USAGE)
+        }
+        Err(Unusable::Problems { shown, text, problems }) => {
+            if json {
+                print_json(&shown, &problems.0);
+            } else {
+                talk::diagnostics(&shown, &text, &problems.0);
+            }
+            Err(exit::USAGE)
+        }
+    }
+}
+
+/// Reads a manifest with what should be known about it, and says nothing.
+///
+/// # Errors
+/// When it cannot be read or is wrong.
+pub fn examine(path: &Path, reports: Option<&Path>) -> Result<(Opened, Vec<Diagnostic>), Unusable> {
     let shown = path.display().to_string();
-    let bytes = fs::read(path).map_err(|error| {
-        talk::error(error);
-        exit::USAGE
-    })?;
-    let Ok(text) = String::from_utf8(bytes) else {
-        talk::error(format!("{shown}: not UTF-8 text"));
-        return Err(exit::USAGE);
-    };
+    let bytes = fs::read(path).map_err(|error| Unusable::Message(error.to_string()))?;
+    let text = String::from_utf8(bytes).map_err(|_| Unusable::Message(format!("{shown}: not UTF-8 text")))?;
     let name = path.file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     if name.is_empty() || !name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.')) || name.starts_with('.') {
-        talk::error(format!("{shown}: the file's name is the experiment's name: letters, digits, `-`, `_` and `.` only"));
-        return Err(exit::USAGE);
+        let message = format!("{shown}: the file's name is the experiment's name: letters, digits, `-`, `_` and `.` only");
+        return Err(Unusable::Message(message));
     }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let lookup = |template: &str| template_text(folder, template);
@@ -89,25 +130,12 @@ pub fn open(path: &Path, reports: Option<&Path>, json: bool) -> Result<Opened, u
     let wrong = examined.found.iter().any(|problem| problem.severity == Severity::Error);
     match examined.experiment {
         Some(experiment) if !wrong => {
-            if json {
-                match print_json(&shown, &examined.found) {
-                    exit::OK => {}
-                    code => return Err(code),
-                }
-            } else {
-                talk::diagnostics(&shown, &text, &examined.found);
-            }
             let store = Store::new(&reports_folder(folder, reports), &name);
-            Ok(Opened { shown, text, experiment, store })
+            Ok((Opened { shown, text, experiment, store }, examined.found))
         }
         partial => {
             let problems = with_planning(examined.found, partial.as_ref());
-            if json {
-                print_json(&shown, &problems.0);
-            } else {
-                talk::diagnostics(&shown, &text, &problems.0);
-            }
-            Err(exit::USAGE)
+            Err(Unusable::Problems { shown, text, problems })
         }
     }
 }
@@ -154,4 +182,15 @@ pub fn reports_folder(folder: &Path, given: Option<&Path>) -> PathBuf {
         }
         None => folder.join("reports"),
     }
+}
+
+/// Names of the experiments that have a record below a folder of reports.
+///
+/// # Errors
+/// When the folder cannot be listed.
+pub fn recorded(reports: &Path) -> std::io::Result<Vec<String>> {
+    let entries = std::fs::read_dir(reports)?.flatten().filter(|entry| entry.path().join("runs").is_dir());
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    Ok(names)
 }

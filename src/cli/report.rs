@@ -1,6 +1,6 @@
 //! `report`: CSV, charts and page again, from the record only. Needs no engine and no manifest.
 
-use super::{assemble, exit, open, talk};
+use super::{assemble, exit, open, run as run_command, samples, talk};
 use crate::model::diagnostic::suggestion;
 use crate::record::Store;
 use std::path::{Path, PathBuf};
@@ -17,6 +17,9 @@ pub struct Arguments {
     /// An SVG beside every chart, and not only where the manifest says `svg: true`; a report without this removes them again.
     #[arg(long)]
     svg: bool,
+    /// Write every sample of every trial, too: `samples.csv`. It may be large, is no part of the report, and not meant for git.
+    #[arg(long, conflicts_with = "check")]
+    samples: bool,
     /// Folder of reports; without it the one that belongs to a manifest, or `reports` for a name.
     #[arg(long, value_name = "DIR")]
     reports: Option<PathBuf>,
@@ -32,17 +35,25 @@ pub fn run(arguments: &Arguments) -> u8 {
     };
     let mut worst = exit::OK;
     for (name, store) in stores {
-        let code = if arguments.check { check(&name, &store, arguments.svg) } else { write(&name, &store, arguments.svg) };
+        let code =
+            if arguments.check { check(&name, &store, arguments.svg) } else { write(&name, &store, arguments.svg, arguments.samples) };
         worst = worst.max(code);
     }
     worst
 }
 
-fn write(name: &str, store: &Store, svg: bool) -> u8 {
+fn write(name: &str, store: &Store, svg: bool, with_samples: bool) -> u8 {
     store.tidy();
-    match assemble::write_report(store, name, svg) {
+    let code = match assemble::write_report(store, name, svg) {
         Ok(written) => written.tell(),
         Err(failure) => failure.tell(),
+    };
+    if code != exit::OK || !with_samples {
+        return code;
+    }
+    match samples::write(store) {
+        Ok(path) => talk::data(|out| writeln!(out, "{}", path.display())),
+        Err(error) => run_command::record_failure(&error),
     }
 }
 
@@ -67,7 +78,7 @@ fn check(name: &str, store: &Store, svg: bool) -> u8 {
 fn stores(arguments: &Arguments) -> Result<Vec<(String, Store)>, String> {
     let reports = arguments.reports.as_deref().unwrap_or(Path::new("reports"));
     if arguments.experiments.is_empty() {
-        let there = recorded(reports).map_err(|error| format!("list {}: {error}", reports.display()))?;
+        let there = open::recorded(reports).map_err(|error| format!("list {}: {error}", reports.display()))?;
         if there.is_empty() {
             return Err(format!("there is no record below {}; `shakedown run` makes one", reports.display()));
         }
@@ -83,19 +94,11 @@ fn stores(arguments: &Arguments) -> Result<Vec<(String, Store)>, String> {
             (reports.to_owned(), word.clone())
         };
         if !folder.join(&name).join("runs").is_dir() {
-            let there = recorded(&folder).unwrap_or_default();
+            let there = open::recorded(&folder).unwrap_or_default();
             let hint = suggestion(&name, there.iter().map(String::as_str)).unwrap_or_else(|| "`shakedown run` makes one".to_owned());
             return Err(format!("`{name}` has no record below {}; {hint}", folder.display()));
         }
         Ok((name.clone(), Store::new(&folder, &name)))
     };
     arguments.experiments.iter().map(named).collect()
-}
-
-/// Names of the experiments that have a record.
-fn recorded(reports: &Path) -> std::io::Result<Vec<String>> {
-    let entries = std::fs::read_dir(reports)?.flatten().filter(|entry| entry.path().join("runs").is_dir());
-    let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    names.sort();
-    Ok(names)
 }

@@ -184,6 +184,14 @@ fn present(planned: &Planned<'_>, loaded: &Loaded) -> u8 {
     }
 }
 
+/// Whether the manifest shows the record otherwise than the newest run says. What parsers can yield grows with the program and is none
+/// of the manifest's words.
+pub(super) fn shows_otherwise(planned: &Planned<'_>, loaded: &Loaded) -> bool {
+    let Some(newest) = loaded.runs.last().map(RunRecord::presented) else { return false };
+    let now = Presented { dictionary: newest.dictionary.clone(), ..saved(planned).presented() };
+    as_recorded(&now) != as_recorded(&newest)
+}
+
 /// What of a design the record keeps, except why each variant is in the plan: that is another reason after every run.
 fn as_recorded(presented: &Presented) -> serde_json::Value {
     let mut presented = presented.clone();

@@ -6,6 +6,7 @@
 
 pub mod catalog;
 pub mod cgroup;
+pub mod change;
 pub mod chart;
 pub mod cpu;
 pub mod cpus;

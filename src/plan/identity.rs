@@ -81,9 +81,19 @@ fn hex(bytes: &[u8]) -> String {
 /// What differs between what was run and what would run: `workload.command.2: a -> b`.
 #[must_use]
 pub fn changes(old: &Json, new: &Resolved) -> Vec<String> {
-    let new = serde_json::to_value(redacted(new.spec.clone(), &new.names)).expect("a spec is plain data");
+    spelled(old, &serde_json::to_value(redacted(new.spec.clone(), &new.names)).expect("a spec is plain data"))
+}
+
+/// The same of two specs that were recorded, their secrets gone.
+#[must_use]
+pub fn recorded_changes(old: &TrialSpec, new: &TrialSpec) -> Vec<String> {
+    let json = |spec: &TrialSpec| serde_json::to_value(spec).expect("a spec is plain data");
+    spelled(&json(old), &json(new))
+}
+
+fn spelled(old: &Json, new: &Json) -> Vec<String> {
     let mut found = Vec::new();
-    compare("", old, &new, &mut found);
+    compare("", old, new, &mut found);
     let more = found.len().saturating_sub(MOST_CHANGES);
     found.truncate(MOST_CHANGES);
     if more > 0 {

@@ -2,6 +2,7 @@
 //! They are kept and shown; no number counts them, and planning measures them again.
 
 use super::RunRecord;
+use super::load::newest_host;
 use crate::model::event::TrialRow;
 use crate::model::facts::{EngineFacts, HostFacts, engine_differences};
 use crate::model::plan::SavedVariant;
@@ -42,9 +43,8 @@ fn short(digest: &str) -> String {
 impl Circumstances {
     /// Those of `here`, else of the newest run that has trials; `engines` come before those that runs used, where it is known what is used now.
     pub(super) fn new(runs: &[RunRecord], here: Option<&HostFacts>, engines: &[EngineFacts]) -> Self {
-        let newest =
-            || runs.iter().rev().filter(|run| !run.rows.is_empty()).find_map(|run| run.starts().last()).map(|started| started.host.clone());
-        let mut known = Self { host: here.cloned().or_else(newest).unwrap_or_default(), engines: engines.to_vec(), images: HashMap::new() };
+        let host = here.or_else(|| newest_host(runs)).cloned().unwrap_or_default();
+        let mut known = Self { host, engines: engines.to_vec(), images: HashMap::new() };
         for run in runs.iter().rev().filter(|run| !run.rows.is_empty()) {
             if !known.machine(run).is_empty() {
                 continue;

@@ -124,17 +124,24 @@ const TEMPORARY: &str = ".shakedown-";
 /// # Errors
 /// When it cannot be written.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    write_in_parts(path, |out| out.write_all(bytes).map_err(io(format!("write {}", path.display()))))
+}
+
+/// The same of a file that is too long for memory: `write` gives it part by part.
+///
+/// # Errors
+/// When it cannot be written, and what `write` fails with; then there is no file.
+pub fn write_in_parts(path: &Path, write: impl FnOnce(&mut dyn Write) -> Result<(), RecordError>) -> Result<(), RecordError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(folder).map_err(io(format!("make {}", folder.display())))?;
-    let write = || -> std::io::Result<()> {
-        let prefix = format!("{TEMPORARY}{}-", std::process::id());
-        let mut file = tempfile::Builder::new().prefix(&prefix).permissions(permissions()).tempfile_in(folder)?;
-        file.write_all(bytes)?;
-        file.as_file().sync_data()?;
-        file.persist(path).map_err(|error| error.error)?;
-        Ok(())
-    };
-    write().map_err(io(format!("write {}", path.display())))
+    let failed = || io(format!("write {}", path.display()));
+    let prefix = format!("{TEMPORARY}{}-", std::process::id());
+    let mut builder = tempfile::Builder::new();
+    let mut file = builder.prefix(&prefix).permissions(permissions()).tempfile_in(folder).map_err(failed())?;
+    write(&mut file)?;
+    file.as_file().sync_data().map_err(failed())?;
+    file.persist(path).map_err(|error| failed()(error.error))?;
+    Ok(())
 }
 
 /// Today in UTC, `2026-11-30`: the first part of a run's name.

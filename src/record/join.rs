@@ -20,11 +20,21 @@ const LONG: SignedDuration = SignedDuration::from_hours(1);
 /// Variants of which the samples of a trial are read: more are not shown.
 const MOST_SAMPLED: usize = 12;
 
+/// Joins all runs under the design of the newest one, with samples of some trials for their chart.
+///
+/// # Errors
+/// [`RecordError::Absent`] without any run; when samples cannot be read.
+pub fn results(store: &Store, experiment: &str, loaded: Loaded) -> Result<Results, RecordError> {
+    let mut results = results_without_samples(store, experiment, loaded)?;
+    results.series = sampled(&results, store)?;
+    Ok(results)
+}
+
 /// Joins all runs under the design of the newest one.
 ///
 /// # Errors
 /// [`RecordError::Absent`] without any run.
-pub fn results(store: &Store, experiment: &str, loaded: Loaded) -> Result<Results, RecordError> {
+pub fn results_without_samples(store: &Store, experiment: &str, loaded: Loaded) -> Result<Results, RecordError> {
     let absent = || RecordError::Absent { experiment: experiment.to_owned(), path: store.folder().join("runs") };
     let Presented { factors, variants, baseline, presentation, dictionary, design } = loaded.runs.last().ok_or_else(absent)?.presented();
     let (derived, problems) = Derived::new(&presentation.metrics);
@@ -50,7 +60,6 @@ pub fn results(store: &Store, experiment: &str, loaded: Loaded) -> Result<Result
     }
     results.metrics = columns(&results, &dictionary);
     judge(&mut results);
-    results.series = sampled(&results, store)?;
     Ok(results)
 }
 

@@ -4,6 +4,7 @@ use super::journal::read_journal;
 use super::{RecordError, RunFolder, Store, io};
 use crate::model::event::{Enough, Event, Looked, Presented, RunStarted, TrialRow};
 use crate::model::experiment::Design;
+use crate::model::facts::HostFacts;
 use crate::model::plan::{SavedPlan, SavedVariant};
 use crate::model::spec::TrialSpec;
 use crate::plan::saved::FORMAT;
@@ -76,6 +77,19 @@ pub struct Loaded {
     pub runs: Vec<RunRecord>,
 }
 
+impl Loaded {
+    /// The host of the newest run that has trials: those of other machines do not count beside them.
+    #[must_use]
+    pub fn newest_host(&self) -> Option<&HostFacts> {
+        newest_host(&self.runs)
+    }
+}
+
+pub(super) fn newest_host(runs: &[RunRecord]) -> Option<&HostFacts> {
+    let with_trials = runs.iter().rev().filter(|run| !run.rows.is_empty());
+    with_trials.filter_map(|run| run.starts().last()).map(|started| &started.host).next()
+}
+
 /// Loads every run of a store; none at all is fine.
 ///
 /// # Errors
@@ -88,6 +102,14 @@ pub fn load(store: &Store) -> Result<Loaded, RecordError> {
     let at = |run: &RunRecord| run.started.as_ref().map_or(String::new(), |s| s.at.clone());
     runs.sort_by_cached_key(|run| (at(run), run.folder.name()));
     Ok(Loaded { runs })
+}
+
+/// Loads a single run.
+///
+/// # Errors
+/// When its plan or journal cannot be read or is damaged.
+pub fn load_single(folder: RunFolder) -> Result<Loaded, RecordError> {
+    Ok(Loaded { runs: vec![load_run(folder)?] })
 }
 
 fn load_run(folder: RunFolder) -> Result<RunRecord, RecordError> {

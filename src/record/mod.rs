@@ -4,6 +4,7 @@
 //! A run is unfinished until its last event; a torn last line is what a crash leaves and is read past. The record knows no engine.
 
 mod apart;
+mod committed;
 mod folder;
 mod history;
 mod join;
@@ -14,14 +15,15 @@ mod output;
 mod series;
 mod turn;
 
-pub use folder::{RunFolder, Store, today, write_atomically};
+pub use committed::{Committed, CommittedError};
+pub use folder::{RunFolder, Store, today, write_atomically, write_in_parts};
 pub use history::history;
-pub use join::results;
+pub use join::{results, results_without_samples};
 pub use journal::{Journal, read_journal};
 pub use lease::{Alive, Lease, alive_runs};
-pub use load::{Loaded, RunRecord, load};
+pub use load::{Loaded, RunRecord, load, load_single};
 pub use output::{INLINE_BYTES, keep};
-pub use series::keep_series;
+pub use series::{keep_series, load_series};
 pub use turn::Turn;
 
 use std::path::PathBuf;

@@ -5,6 +5,7 @@ use super::output::{compress, file_name};
 use super::{RecordError, RunFolder, io};
 use crate::model::observe::{Sample, Series, SeriesColumn, SeriesRecord};
 use std::io::Read;
+use std::path::{Component, Path};
 
 /// Keeps the samples of one trial.
 ///
@@ -22,6 +23,9 @@ pub fn keep_series(folder: &RunFolder, trial: &str, series: &Series) -> Result<S
 /// When the file cannot be read or is damaged.
 pub fn load_series(folder: &RunFolder, record: &SeriesRecord) -> Result<Series, RecordError> {
     let path = folder.path().join(&record.file);
+    if !Path::new(&record.file).components().all(|part| matches!(part, Component::Normal(_))) {
+        return Err(RecordError::Damaged { path, line: 1, reason: "a trial's samples are outside of the run's folder".to_owned() });
+    }
     let mut text = Vec::new();
     let file = fs_err::File::open(&path).map_err(io("read a trial's samples"))?;
     flate2::read::GzDecoder::new(file).read_to_end(&mut text).map_err(io(format!("read {}", path.display())))?;
@@ -97,6 +101,17 @@ mod tests {
         let record = keep_series(&run, "b1p2/../x", &series()).expect("kept");
         assert_eq!((record.file.as_str(), record.samples), ("series/b1p2____x.csv.gz", 2));
         assert_eq!(load_series(&run, &record).expect("read"), series());
+    }
+
+    #[test]
+    fn a_record_cannot_point_out_of_its_folder() {
+        let folder = tempfile::tempdir().expect("folder");
+        let run = RunFolder::existing(folder.path().join("run"));
+        let record = keep_series(&RunFolder::existing(folder.path().to_owned()), "b1p1", &series()).expect("kept");
+        for file in [format!("../{}", record.file), folder.path().join(&record.file).display().to_string()] {
+            let error = load_series(&run, &SeriesRecord { file, samples: 2 }).expect_err("outside");
+            assert!(error.to_string().contains("outside of the run's folder"), "{error}");
+        }
     }
 
     #[test]

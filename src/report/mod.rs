@@ -2,6 +2,7 @@
 //! record, drawn with the same fonts, gives the same bytes anywhere.
 
 pub mod charts;
+pub mod compare;
 mod gallery;
 pub mod page;
 mod parts;
@@ -14,15 +15,6 @@ pub use gallery::CHARTS;
 use crate::model::estimate::Analysis;
 use crate::model::results::Results;
 use std::borrow::Cow;
-
-/// The CSV files, in the order in which they are made.
-const TABLES: [&str; 5] = ["trials.csv", "summary.csv", "effects.csv", "factors.csv", "metrics.csv"];
-
-/// The CSV file of what was read around the trials, where something was.
-const CIRCUMSTANCES: &str = "circumstances.csv";
-
-/// The CSV file of what the record may not tell.
-const CPU_TABLE: &str = "cpu.csv";
 
 /// A report could not be made.
 #[derive(Debug, thiserror::Error)]
@@ -51,19 +43,8 @@ pub fn render(
     fonts: &charts::Fonts,
     own: &page::Own,
 ) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
-    let mut files = Vec::new();
-    let tables = [
-        tables::trials_csv(results),
-        tables::summary_csv(results, analysis),
-        tables::effects_csv(results, analysis),
-        tables::factors_csv(results),
-        tables::metrics_csv(results),
-    ];
-    files.extend(TABLES.iter().map(ToString::to_string).zip(tables));
-    files.extend(tables::circumstances_csv(results).map(|table| (CIRCUMSTANCES.to_owned(), table)));
-    if !analysis.cpu.is_empty() {
-        files.push((CPU_TABLE.to_owned(), tables::cpu_csv(results, analysis)));
-    }
+    let tables = tables::tables(results, analysis).into_iter();
+    let mut files: Vec<(String, Vec<u8>)> = tables.map(|(name, bytes)| (name.to_owned(), bytes)).collect();
     let gallery = gallery::Gallery::of(results, analysis);
     let told = with_cautions(analysis, &gallery.absent);
     let drawn = gallery.draw(fonts)?;
@@ -100,10 +81,7 @@ pub fn absent_charts(results: &Results, analysis: &Analysis) -> Vec<String> {
 /// Whether a report makes files of such a name: what stands there under one, and is not made, is of an earlier report.
 #[must_use]
 pub fn makes(name: &str) -> bool {
-    TABLES.contains(&name)
-        || [CIRCUMSTANCES, CPU_TABLE].contains(&name)
-        || templates::Language::ALL.iter().any(|language| language.page() == name)
-        || gallery::is_chart(name)
+    tables::NAMES.contains(&name) || templates::Language::ALL.iter().any(|language| language.page() == name) || gallery::is_chart(name)
 }
 
 /// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and with the

@@ -11,10 +11,14 @@ pub(super) struct Table {
 }
 
 impl Table {
+    /// A part of a table whose header stands elsewhere.
+    pub(super) fn headless() -> Self {
+        Self { writer: csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new()) }
+    }
+
     /// A table with its header.
     pub(super) fn new(header: &[String]) -> Self {
-        let writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
-        let mut table = Self { writer };
+        let mut table = Self::headless();
         table.row(header);
         table
     }
@@ -32,7 +36,8 @@ impl Table {
 }
 
 /// A text cell, neutralised where a spreadsheet would run it, with its unseen characters named.
-pub(super) fn text(text: &str) -> String {
+#[must_use]
+pub fn text(text: &str) -> String {
     let text = visible(text);
     let begins = text.trim_start_matches('\'').starts_with(TRIGGERS);
     if begins && !is_number(&text) { format!("'{text}") } else { text.into_owned() }
@@ -72,12 +77,46 @@ mod tests {
 
     #[test]
     fn text_is_neutralised_and_numbers_are_not() {
-        let touched = ["=1+1", "@x", "-2+3", "\tx", "-p 80", "+", "-inf", "-", "'=1", "\rx", "\n=1", "=", "+1 000"];
+        let touched = [
+            "=1+1",
+            "@x",
+            "-2+3",
+            "\tx",
+            "-p 80",
+            "+",
+            "-inf",
+            "-",
+            "'=1",
+            "\rx",
+            "\n=1",
+            "=",
+            "+1 000",
+            "=cmd()",
+            "-x",
+            "+\u{202e}",
+            "=\"a\"",
+        ];
         for original in touched {
             let written = text(original);
             assert_eq!(written, format!("'{original}"), "{original}");
         }
-        let kept = ["-5.00", "-1e-7", "+3", "a", "", "'quoted'", "a=1", "3.10", "cpus=-1", " padded ", "日本"];
+        let kept = [
+            "-5.00",
+            "-1e-7",
+            "+3",
+            "a",
+            "",
+            "'quoted'",
+            "a=1",
+            "3.10",
+            "cpus=-1",
+            " padded ",
+            "日本",
+            "+1",
+            "-1",
+            "\u{202e}=1",
+            "\"quoted\"",
+        ];
         for original in kept {
             assert_eq!(text(original), original, "{original}");
         }

@@ -10,30 +10,37 @@ pub(super) const TRIALS: [&str; 10] = ["run", "trial", "variant", "block", "posi
 pub(super) const ENGINE_START: &str = "engine_start";
 /// The fixed columns of `summary.csv` after the factors.
 pub(super) const SUMMARY: [&str; 8] = ["metric", "unit", "n", "median", "low", "high", "min", "max"];
-/// The fixed columns of `effects.csv` after the factors.
-pub(super) const EFFECTS: [&str; 13] = [
-    "metric",
-    "baseline",
-    "n",
-    "ratio",
-    "low",
-    "high",
-    "p_adjusted",
-    "verdict",
-    "clean_n",
-    "clean_ratio",
-    "clean_low",
-    "clean_high",
-    "clean_verdict",
-];
+/// The columns of any effect: replicates, the ratio with its plain 95 % interval, and what may be said.
+pub(super) const EFFECT: [&str; 6] = ["n", "ratio", "low", "high", "p_adjusted", "verdict"];
+/// What else is known of it.
+pub(super) const FURTHER: [&str; 3] = ["simultaneous_low", "simultaneous_high", "hodges_lehmann"];
+/// What is compared in `effects.csv`.
+const COMPARED: [&str; 2] = ["metric", "baseline"];
+/// The family of a comparison, and whether its verdict hangs on little.
+const FAMILY: [&str; 2] = ["kind", "fragile"];
+/// The same without the tainted trials.
+const CLEAN: [&str; 5] = ["clean_n", "clean_ratio", "clean_low", "clean_high", "clean_verdict"];
+
+/// The columns of `main_effects.csv` before those of the effect.
+pub(super) const MAIN_EFFECTS: [&str; 8] = ["metric", "factor", "level", "against", "at_factor", "at_level", "combinations", "depends_on"];
+/// The columns of `interactions.csv` before those of the effect.
+pub(super) const INTERACTIONS: [&str; 8] =
+    ["metric", "factor", "level", "against", "other_factor", "other_level", "other_against", "combinations"];
+/// The columns of `samples.csv`.
+pub(super) const SAMPLES: [&str; 9] = ["run", "trial", "variant", "phase", "time_s", "subject", "quantity", "unit", "value"];
 
 /// The fixed columns of `cpu.csv` after the factors.
 pub(super) const CPU: [&str; 4] = ["part", "seconds_per_unit", "unit_of_work", "n"];
 
+/// The fixed columns of `effects.csv` after the factors.
+pub(super) fn effects() -> Vec<&'static str> {
+    [&COMPARED[..], &EFFECT, &FAMILY, &FURTHER, &CLEAN].concat()
+}
+
 /// The factors' columns, the same in all files.
 pub(super) fn factors(results: &Results) -> Vec<String> {
     let mut taken: Vec<String> =
-        TRIALS.iter().chain(&SUMMARY).chain(&EFFECTS).chain(&CPU).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
+        TRIALS.iter().chain(&SUMMARY).chain(&effects()).chain(&CPU).chain([&ENGINE_START]).map(|name| (*name).to_owned()).collect();
     results.factors.iter().map(|factor| free(text(&factor.name), "factor.", &mut taken)).collect()
 }
 

@@ -249,6 +249,8 @@ pub(in crate::report) fn files(results: &Results, analysis: &Analysis) -> Vec<Da
     let read = results.rows.iter().any(|row| !row.row.readings.is_empty());
     let circumstances = read.then_some(("circumstances.csv", "what was read around every trial, and what it means"));
     let cpu = (!analysis.cpu.is_empty()).then_some(("cpu.csv", "where the CPU time went, by variant and part"));
+    let main_effects = (!analysis.main_effects.is_empty()).then_some(("main_effects.csv", "what each factor does over all others"));
+    let interactions = (!analysis.interactions.is_empty()).then_some(("interactions.csv", "what two factors do to each other"));
     let files = [
         ("trials.csv", "every attempt with its outcome and its metrics in base units"),
         ("summary.csv", "the level of every metric in every variant"),
@@ -256,5 +258,12 @@ pub(in crate::report) fn files(results: &Results, analysis: &Analysis) -> Vec<Da
         ("factors.csv", "the factors and their levels"),
         ("metrics.csv", "what each metric is, and its unit"),
     ];
-    files.into_iter().chain(circumstances).chain(cpu).map(|(file, about)| DataFile { file: link(file), about: about.into() }).collect()
+    files
+        .into_iter()
+        .chain(main_effects)
+        .chain(interactions)
+        .chain(circumstances)
+        .chain(cpu)
+        .map(|(file, about)| DataFile { file: link(file), about: about.into() })
+        .collect()
 }

@@ -24,6 +24,7 @@ pub(super) use circumstances::{attested, commands, environments, failures, files
 pub(super) use cpu::cpu;
 pub(super) use factors::factors;
 pub(super) use hygiene::{checks, limiters};
+pub(super) use markdown::markdown;
 pub(super) use sections::{levels, verdicts};
 pub(super) use sentences::{advice, answers};
 pub(super) use stillness::stillness;
@@ -76,7 +77,7 @@ impl Language {
 
     fn escaped(self, text: &Inline) -> String {
         match self {
-            Self::Markdown => markdown::markdown(text),
+            Self::Markdown => markdown(text),
             Self::Html => html::html(text),
         }
     }
