@@ -95,6 +95,7 @@ fn view(results: &Results, analysis: &Analysis, charts: &[ChartRef]) -> View {
         charts: of_section(Section::Charts),
         cpu: templates::cpu(results, analysis, of_section(Section::Cpu)),
         limiters: templates::limiters(results, analysis),
+        drift: templates::drift(analysis),
         stillness: templates::stillness(results, analysis),
         checks: templates::checks(results),
         levels,

@@ -119,10 +119,15 @@ fn it_is_told_whether_the_machine_held_still() {
     ] {
         assert!(made.contains(said), "{said}\n{made}");
     }
+    let banner = "<strong>The level drifted while it was measured.</strong>";
+    let html = in_html(&results, &analysis);
+    let (at, method) = (html.find(banner).expect(banner), html.find("<h2 id=\"method\">").expect("method"));
+    assert!(at < method && html.contains("<a href=\"#stillness\">") && html.contains("<h2 id=\"stillness\">"), "{html}");
     let drift = analysis.drift.as_mut().expect("made above");
     (drift.p, drift.autocorrelation) = (Some(0.4), Some(0.1));
     analysis.modes.clear();
     let made = page(&results, &analysis, &[], None).expect("a page");
     assert!(made.contains("\n## Did the machine hold still?\n\n- No drift was found (Mann-Kendall test over n = 24 trials"), "{made}");
+    assert!(!in_html(&results, &analysis).contains(banner));
     assert!(!made.contains("noise is slow") && !made.contains("Two groups"), "{made}");
 }

@@ -27,7 +27,7 @@ pub(super) use hygiene::{checks, limiters};
 pub(super) use markdown::markdown;
 pub(super) use sections::{levels, verdicts};
 pub(super) use sentences::{advice, answers};
-pub(super) use stillness::stillness;
+pub(super) use stillness::{drift, stillness};
 pub(super) use summary::{baseline, summary};
 pub(super) use trials::trials;
 

@@ -18,6 +18,12 @@ pub(in crate::report) fn stillness(results: &Results, analysis: &Analysis) -> Ve
     said
 }
 
+/// That the level drifted, in short, for those who read no further than the answer; empty where it did not.
+pub(in crate::report) fn drift(analysis: &Analysis) -> Inline {
+    let drifting = analysis.drift.as_ref().is_some_and(Drift::is_drifting);
+    if drifting { "The level drifted while it was measured.".into() } else { Inline::default() }
+}
+
 fn drift_words(drift: &Drift) -> Option<Inline> {
     let (n, p) = (drift.residuals.len(), number::probability(drift.p?));
     let test = format!(

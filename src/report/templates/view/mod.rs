@@ -41,6 +41,8 @@ pub struct View {
     pub charts: Vec<Chart>,
     /// What held each variant back.
     pub limiters: Vec<Limited>,
+    /// That the level drifted while it was measured, in short; empty where it did not.
+    pub drift: Inline,
     /// Whether the machine held still, one sentence each.
     pub stillness: Vec<Inline>,
     /// What was read around the trials.
