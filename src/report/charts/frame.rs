@@ -8,7 +8,7 @@ use super::scale::Scale;
 use super::text::wrap;
 use super::{ChartError, Measure};
 use crate::model::metric::Better;
-use plotters::style::Color;
+use plotters::style::{Color, RGBColor};
 
 /// Logical size of a sheet, unless rows ask for more height.
 pub(super) const WIDTH: f32 = 1200.0;
@@ -76,7 +76,11 @@ pub(super) enum Sign {
     BandAcross,
     BandAlong,
     Dashed,
+    /// A thin line.
+    Thin,
     Bar,
+    /// The points of one thing among others.
+    Mark(Shape, RGBColor),
     /// A part of a bar.
     Part(Paint),
 }
@@ -144,7 +148,9 @@ fn draw_sign(canvas: &mut Canvas, sign: Sign, x: f32, y: f32) -> Result<(), Char
         Sign::BandAcross => canvas.block(around(9.0, 6.0), MUTED.mix(0.35)),
         Sign::BandAlong => canvas.block(around(9.0, 5.0), MUTED.mix(0.35)),
         Sign::Dashed => canvas.dashes(&[(x - 10.0, y), (x + 10.0, y)], 5.0, 3.0, Stroke::new(MUTED, 1.5)),
+        Sign::Thin => canvas.path(&[(x - 10.0, y), (x + 10.0, y)], Stroke::new(MUTED, 1.0)),
         Sign::Bar => canvas.block(around(9.0, 5.0), MUTED.mix(0.45)),
+        Sign::Mark(shape, color) => canvas.mark(shape, (x, y), 5.0, color, false),
         Sign::Part(paint) => canvas.tile(around(9.0, 6.5), palette::coat(paint)),
     }
 }
@@ -174,7 +180,7 @@ pub(super) fn value_unit(measure: &Measure, scale: &Scale) -> AxisUnit {
 /// The marks of an axis over measured values, with their texts.
 pub(super) fn value_ticks(scale: &Scale, unit: &AxisUnit, wanted: usize) -> Vec<(f64, String)> {
     let (marks, step) = scale.ticks(wanted, unit.factor);
-    let text = |mark: f64| if scale.log { number::log_tick(mark) } else { number::tick(mark / unit.factor, step) };
+    let text = |mark: f64| if step == 0.0 { number::log_tick(mark / unit.factor) } else { number::tick(mark / unit.factor, step) };
     marks.into_iter().map(|mark| (mark, text(mark))).collect()
 }
 

@@ -3,7 +3,7 @@
 //! From the paper upwards: `ink` keeps what is drawn as shapes, points and the outlines of letters, `raster` and `stamp` put it on pixels that
 //! `png` encodes, `svg` writes it as vectors, `canvas` speaks logical
 //! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
-//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling. A kind
+//! keeps labels apart, `scale` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling, `efficiency` the panel that says how near to it one comes. A kind
 //! ([`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
 //!
 //! House rules: Okabe-Ito colours with a shape beside each, the baseline black and its control grey, labels at the things
@@ -11,6 +11,8 @@
 //! overlap, n and the kind of interval named on the picture. Equal input gives equal bytes.
 
 mod canvas;
+mod drift;
+mod efficiency;
 mod font;
 mod frame;
 mod ideal;
@@ -18,6 +20,7 @@ mod ink;
 mod names;
 mod number;
 mod palette;
+mod percentiles;
 mod png;
 mod raster;
 mod scale;
@@ -31,10 +34,12 @@ mod text;
 mod timeline;
 
 pub use canvas::Picture;
+pub use drift::{DriftRun, DriftTrial, DriftVariant, Drifting};
 pub use font::{FontError, Fonts, Weight};
 pub use frame::Heading;
 pub use ideal::Ideal;
 pub use palette::{Paint, Role};
+pub use percentiles::{Curve, MOST_CURVES, Percentiles, Profile};
 pub use scaling::{Cell, LevelMark, Scaling, Series};
 pub use stack::{Bar, Layer, Stack};
 pub use strip::{Form, Row, Strip};

@@ -54,6 +54,19 @@ impl Scale {
         Self { log: low > 0.0 && high / low >= 4.0, low, high }.padded(0.06)
     }
 
+    /// A logarithmic axis for measured values, however close they are; what is not above zero has no place on it.
+    pub(super) fn of_ratios(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = bounds(values.filter(|value| *value >= TINY)).unwrap_or((1.0, 10.0));
+        let room = if high / low < 1.05 { 1.05 } else { 1.0 };
+        Self { log: true, low: low / room, high: high * room }.padded(0.06)
+    }
+
+    /// A linear axis from the smallest to the largest value.
+    pub(super) fn of_span(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = bounds(values).unwrap_or((0.0, 1.0));
+        Self { log: false, low, high }.padded(0.06)
+    }
+
     /// Adds a share of the length at both ends, and makes something of nothing.
     fn padded(self, share: f64) -> Self {
         if self.log {
@@ -91,9 +104,12 @@ impl Scale {
     }
 
     /// Round values to mark, about `wanted` of them, and the step between them in `unit`s of the axis (0 on a
-    /// logarithmic one).
+    /// logarithmic one that spans much).
     pub(super) fn ticks(&self, wanted: usize, unit: f64) -> (Vec<f64>, f64) {
-        if self.log { (self.decades(wanted), 0.0) } else { self.even(wanted, unit) }
+        match self.log.then(|| self.decades(wanted)).filter(|marks| marks.len() > 2) {
+            Some(marks) => (marks, 0.0),
+            None => self.even(wanted, unit),
+        }
     }
 
     fn even(&self, wanted: usize, unit: f64) -> (Vec<f64>, f64) {

@@ -1,7 +1,7 @@
 //! The kinds of chart: what each shows, which options it has, and where its plates come from.
 
 use super::observed::carried;
-use super::{CPU, Material, Plate, SERIES, file_stem, pages};
+use super::{CPU, DRIFT, Material, Plate, SERIES, file_stem, pages};
 use crate::model::catalog::ChartInfo;
 use crate::model::chart::ChartOption::{Metric, Sort, X, Y};
 use crate::model::chart::{ChartDecl, ChartKind};
@@ -41,6 +41,12 @@ pub(super) enum Absent {
     NotNumbers { name: String },
     #[error("it would have {found} lines, and at most {limit} can be told apart")]
     Lines { found: usize, limit: usize },
+    #[error("it takes three percentiles of one thing at least")]
+    Percentiles,
+    #[error("no percentile has ten requests beyond it")]
+    FewRequests,
+    #[error("no variant has two trials in a run")]
+    Sequence,
     #[error("no trial tells it")]
     Untold,
     #[error("it is not drawn yet")]
@@ -71,12 +77,9 @@ impl Material<'_> {
             ChartKind::Line => self.lines(chart),
             ChartKind::Cpu => self.cpu_time(chart),
             ChartKind::Series => self.over_time(chart),
-            ChartKind::Effects
-            | ChartKind::HeatMap
-            | ChartKind::MainEffects
-            | ChartKind::Interactions
-            | ChartKind::Percentiles
-            | ChartKind::Drift => Err(Absent::Later),
+            ChartKind::Percentiles => self.curves(chart),
+            ChartKind::Drift => self.sequence(chart),
+            ChartKind::Effects | ChartKind::HeatMap | ChartKind::MainEffects | ChartKind::Interactions => Err(Absent::Later),
         }
     }
 
@@ -111,6 +114,17 @@ impl Material<'_> {
             plate(chart, format!("{}-by-{}", file_stem(name), file_stem(&factor)), &alt, Box::new(drawn))
         };
         Ok(made.into_iter().map(plate_of).collect())
+    }
+
+    fn curves(&self, chart: &ChartDecl) -> Result<Vec<Plate>, Absent> {
+        let (what, curves) = self.percentiles(chart)?;
+        let alt = format!("percentiles of {what} by variant, one line per trial");
+        Ok(pages(|stem, drawn| plate(chart, stem, &alt, drawn), &format!("{}-percentiles", file_stem(&what)), curves))
+    }
+
+    fn sequence(&self, chart: &ChartDecl) -> Result<Vec<Plate>, Absent> {
+        let (drawn, alt) = self.drifting(chart)?;
+        Ok(vec![plate(chart, DRIFT.to_owned(), &alt, Box::new(drawn))])
     }
 
     fn cpu_time(&self, chart: &ChartDecl) -> Result<Vec<Plate>, Absent> {
