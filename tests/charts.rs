@@ -4,6 +4,7 @@
 //! `SHAKEDOWN_FONT=FILE` adds a fallback face for the Japanese one.
 
 mod cpu;
+mod curves;
 mod effects;
 mod factorial;
 
@@ -159,7 +160,9 @@ fn equal_input_gives_equal_bytes_of_a_small_file_at_twice_the_logical_size() {
     let fonts = Fonts::embedded();
     let once = cpus().render(&fonts).expect("drawn");
     assert_eq!(once, cpus().render(&Fonts::embedded()).expect("drawn again"));
-    assert_eq!(once[16..24], [2400u32.to_be_bytes(), 1350u32.to_be_bytes()].concat()[..]);
+    let size = |bytes: &[u8]| [16, 20].map(|at| u32::from_be_bytes(bytes[at..at + 4].try_into().expect("four bytes")));
+    assert_eq!(size(&once), [2400, 1350 + 320], "with the panel of efficiency");
+    assert_eq!(size(&Scaling { ideal: None, ..cpus() }.render(&fonts).expect("drawn")), [2400, 1350]);
     let small = |name: &str, bytes: Vec<u8>, limit: usize| assert!(bytes.len() < limit, "{name}: {} bytes", bytes.len());
     small("scaling", once, 150_000);
     small("eight series", many_series().render(&fonts).expect("drawn"), 150_000);
@@ -211,7 +214,13 @@ fn samples() {
         ("empty", Strip { rows: vec![], ..seven() }.render(&fonts)),
         ("blank", Scaling { series: vec![], levels: vec![], ..cpus() }.render(&fonts)),
     ];
-    for (name, bytes) in drawn.into_iter().chain(cpu::drawn(&fonts)).chain(effects::drawn(&fonts)).chain(factorial::drawn(&fonts)) {
+    for (name, bytes) in drawn
+        .into_iter()
+        .chain(cpu::drawn(&fonts))
+        .chain(curves::drawn(&fonts))
+        .chain(effects::drawn(&fonts))
+        .chain(factorial::drawn(&fonts))
+    {
         let bytes = bytes.expect("drawn");
         println!("{name}: {} bytes", bytes.len());
         std::fs::write(folder.join(format!("{name}.png")), bytes).expect("written");

@@ -1,5 +1,7 @@
 //! Names of metrics that are percentiles of one thing: `latency_p50`, `latency_p999`.
 
+use super::spec::{ParseSpec, WorkloadSpec};
+
 /// The name before the percentile, and the percentile as a share below 1; none for other names.
 ///
 /// Two digits are percent, every further one a decimal place: `p99` is 0.99, `p999` is 0.999, `p9995` is 0.9995. `p5` is 0.05.
@@ -10,6 +12,29 @@ pub fn percentile(name: &str) -> Option<(&str, f64)> {
     let share = if digits.len() == 1 { format!("0.0{digits}") } else { format!("0.{digits}") };
     // What the largest one was is no percentile of anything: `p100` and `max` have no place on an axis that goes to 1.
     (plain && digits != "100").then(|| share.parse().ok()).flatten().filter(|share| *share > 0.0).map(|share| (stem, share))
+}
+
+/// Load generators that ask again only when they have an answer, so that a stall counts once and not for all who would have come
+/// meanwhile; and the arguments with which they do not wait.
+pub const CLOSED_LOOP: [(&str, &[&str]); 7] = [
+    ("ab", &[]),
+    ("autocannon", &["-R", "--overallRate"]),
+    ("hey", &[]),
+    ("locust", &[]),
+    ("oha", &["--latency-correction"]),
+    ("redis-benchmark", &[]),
+    ("wrk", &["-R", "--rate"]),
+];
+
+/// Whether a workload is known to be such a load generator.
+#[must_use]
+pub fn is_closed_loop(workload: &WorkloadSpec) -> bool {
+    let waits = |tool: &str| {
+        let known = CLOSED_LOOP.iter().find(|(name, _)| *name == tool);
+        let mut words = workload.unit.command.iter().flat_map(|argument| argument.split_whitespace());
+        known.is_some_and(|(_, open)| !words.any(|word| open.iter().any(|flag| word.starts_with(flag))))
+    };
+    workload.parse.iter().any(|parse| matches!(parse, ParseSpec::Tool(tool) if waits(tool)))
 }
 
 #[cfg(test)]

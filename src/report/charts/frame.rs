@@ -76,6 +76,8 @@ pub(super) enum Sign {
     BandAcross,
     BandAlong,
     Dashed,
+    /// A thin line.
+    Thin,
     Bar,
     /// A point of its own look.
     Point(Look),
@@ -161,6 +163,7 @@ fn draw_sign(canvas: &mut Canvas, sign: Sign, x: f32, y: f32) -> Result<(), Char
         Sign::Margin => draw_margin(canvas, around(9.0, 6.5)),
         Sign::Hatched => canvas.hatch(around(9.0, 6.5), HATCH, hatching(PAPER)),
         Sign::Edged => canvas.edge(around(8.0, 6.0), Stroke::new(INK, 2.5)),
+        Sign::Thin => canvas.path(&[(x - 10.0, y), (x + 10.0, y)], Stroke::new(MUTED, 1.0)),
         Sign::Bar => canvas.block(around(9.0, 5.0), MUTED.mix(0.45)),
         Sign::Part(paint) => canvas.tile(around(9.0, 6.5), palette::coat(paint)),
     }
@@ -218,7 +221,7 @@ pub(super) fn value_unit(measure: &Measure, scale: &Scale) -> AxisUnit {
 /// The marks of an axis over measured values, with their texts.
 pub(super) fn value_ticks(scale: &Scale, unit: &AxisUnit, wanted: usize) -> Vec<(f64, String)> {
     let (marks, step) = scale.ticks(wanted, unit.factor);
-    let text = |mark: f64| if scale.is_decadic() { number::log_tick(mark) } else { number::tick(mark / unit.factor, step) };
+    let text = |mark: f64| if scale.is_decadic() { number::log_tick(mark / unit.factor) } else { number::tick(mark / unit.factor, step) };
     marks.into_iter().map(|mark| (mark, text(mark))).collect()
 }
 

@@ -3,14 +3,16 @@
 //! From the paper upwards: `ink` keeps what is drawn as shapes, points and the outlines of letters, `raster` and `stamp` put it on pixels that
 //! `png` encodes, `svg` writes it as vectors, `canvas` speaks logical
 //! pixels (a picture is drawn at twice its logical size) and remembers every label's place, `text` wraps, shortens and
-//! keeps labels apart, `scale`, `ratios` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling. A kind
-//! ([`Forest`], [`HeatMap`], [`InteractionPlot`], [`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
+//! keeps labels apart, `scale`, `ratios` and `number` make axes, `frame` holds what all kinds share: heading, key, axes, and `names` the names of rows; `ideal` is the line of perfect scaling, `efficiency` the panel that says how near to it one comes. A kind
+//! ([`Forest`], [`HeatMap`], [`InteractionPlot`], [`Percentiles`], [`Drifting`], [`Scaling`], [`Strip`], [`Stack`], [`Timeline`]) only says what stands where.
 //!
 //! House rules: Okabe-Ito colours with a shape beside each, the baseline black and its control grey, labels at the things
 //! they name, a key with every part of a bar, every trial a visible point (of hundreds in one row, those that coincide are one), bars only from zero, text never below 14 logical pixels unless rows would
 //! overlap, n and the kind of interval named on the picture. Equal input gives equal bytes.
 
 mod canvas;
+mod drift;
+mod efficiency;
 mod font;
 mod forest;
 mod frame;
@@ -21,6 +23,7 @@ mod interaction;
 mod names;
 mod number;
 mod palette;
+mod percentiles;
 mod png;
 mod raster;
 mod ratios;
@@ -35,6 +38,7 @@ mod text;
 mod timeline;
 
 pub use canvas::Picture;
+pub use drift::{DriftRun, DriftTrial, DriftVariant, Drifting};
 pub use font::{FontError, Fonts, Weight};
 pub use forest::{Contrast, Forest, Group, Span};
 pub use frame::Heading;
@@ -42,6 +46,7 @@ pub use heat::{Axis, Facet, HeatMap, Tile};
 pub use ideal::Ideal;
 pub use interaction::{InteractionPlot, Panel};
 pub use palette::{Paint, Role};
+pub use percentiles::{Curve, MOST_CURVES, Percentiles, Profile};
 pub use scaling::{Cell, LevelMark, Scaling, Series};
 pub use stack::{Bar, Layer, Stack};
 pub use strip::{Form, Row, Strip};

@@ -76,6 +76,19 @@ impl Scale {
         self.log && self.high / self.low >= 12.0
     }
 
+    /// A logarithmic axis for measured values, however close they are; what is not above zero has no place on it.
+    pub(super) fn of_positive(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = bounds(values.filter(|value| *value >= TINY)).unwrap_or((1.0, 10.0));
+        let room = if high / low < 1.05 { 1.05 } else { 1.0 };
+        Self { log: true, low: low / room, high: high * room }.padded(0.06)
+    }
+
+    /// A linear axis from the smallest to the largest value.
+    pub(super) fn of_span(values: impl Iterator<Item = f64>) -> Self {
+        let (low, high) = bounds(values).unwrap_or((0.0, 1.0));
+        Self { log: false, low, high }.padded(0.06)
+    }
+
     /// Adds a share of the length at both ends, and makes something of nothing.
     fn padded(self, share: f64) -> Self {
         if self.log {

@@ -1,6 +1,7 @@
 //! A metric over one numeric factor on its true axis: every trial a point, a line through the medians.
 
 use super::canvas::{Align, Canvas, Hand, Picture, Rect, Spot, Stroke, picture};
+use super::efficiency::{self, Panel};
 use super::font::Fonts;
 use super::frame::{self, HEIGHT, Header, Heading, Key, MARGIN, SMALL, Sign, TEXT, WIDTH};
 use super::ideal::Ideal;
@@ -97,6 +98,7 @@ struct Plan<'a> {
     across: Scale,
     up: Scale,
     ideal: Vec<(f64, f64)>,
+    panel: Option<Panel>,
 }
 
 impl Chart for Scaling {
@@ -113,18 +115,23 @@ impl Chart for Scaling {
         let hand = Hand::new(TEXT, INK);
         let titles = wrap(fonts, &title, hand, WIDTH - 2.0 * MARGIN, 2);
         let top = header.bottom() + titles.len() as f32 * hand.line_height() + 16.0;
+        let shares = self.efficiency();
+        let panel = (!shares.is_empty()).then(|| Panel::of(shares));
+        let room = if panel.is_some() { efficiency::ROOM } else { 0.0 };
+        let sheet = HEIGHT + room;
         let second = self.has_remarks() || self.staggered(fonts, &across);
-        let bottom = key.top(HEIGHT) - 68.0 - 20.0 * f32::from(u8::from(second));
+        let bottom = key.top(sheet) - room - 68.0 - 20.0 * f32::from(u8::from(second));
         let ticks = frame::value_ticks(&up, &unit, ((bottom - top) / 62.0) as usize);
-        let widest = ticks.iter().map(|(_, text)| fonts.width(text, TEXT, hand.weight)).fold(0.0, f32::max);
+        let all_ticks = ticks.iter().chain(panel.iter().flat_map(|panel| &panel.ticks));
+        let widest = all_ticks.map(|(_, text)| fonts.width(text, TEXT, hand.weight)).fold(0.0, f32::max);
         let mut labels: Vec<Vec<String>> = self.series.iter().map(|series| wrap(fonts, &series.label, hand, 250.0, 2)).collect();
         let whole = ideal.last().is_some_and(|(_, value)| up.holds(*value));
         labels.push(if whole { vec!["ideal".to_owned()] } else { Vec::new() });
         let room = labels.iter().flatten().map(|line| fonts.width(line, TEXT, hand.weight)).fold(0.0, f32::max);
         let right = WIDTH - MARGIN - if room > 0.0 { room + 12.0 } else { 0.0 };
         let plot = Rect { left: MARGIN + widest + 12.0, top, right, bottom };
-        let plan = Plan { chart: self, plot, across, up, ideal };
-        picture(fonts, WIDTH, HEIGHT, |canvas| {
+        let plan = Plan { chart: self, plot, across, up, ideal, panel };
+        picture(fonts, WIDTH, sheet, |canvas| {
             header.draw(canvas)?;
             for (at, line) in titles.iter().enumerate() {
                 canvas.text(line, (MARGIN, header.bottom() + (at as f32 + 0.5) * hand.line_height()), Align::Left, hand)?;
@@ -139,7 +146,11 @@ impl Chart for Scaling {
                 plan.draw_level(canvas, level)?;
             }
             plan.draw_labels(canvas, &labels)?;
-            key.draw(canvas, HEIGHT)
+            if let Some(panel) = &plan.panel {
+                let colors: Vec<RGBColor> = (0..self.series.len()).map(|place| plan.color(place)).collect();
+                panel.draw(canvas, plot, &across, &colors)?;
+            }
+            key.draw(canvas, sheet)
         })
     }
 }
@@ -236,15 +247,19 @@ impl Plan<'_> {
 
     fn draw_levels(&self, canvas: &mut Canvas) -> Result<(), ChartError> {
         let (plot, hand) = (self.plot, Hand::new(TEXT, MUTED));
+        let foot = if self.panel.is_some() { Panel::below(plot) } else { plot };
         let rows = level_rows(self.chart, &self.across, (plot.left, plot.right), |text| canvas.measure(text, hand));
         let staggered = rows.iter().any(|(_, _, row)| *row == Some(1));
         let second = staggered || self.chart.has_remarks();
         let mut taken = MARGIN / 2.0;
         for (at, x, row) in rows {
-            canvas.path(&[(x, plot.top), (x, plot.bottom)], Stroke::new(GRID, 1.0))?;
-            canvas.path(&[(x, plot.bottom), (x, plot.bottom + 6.0)], Stroke::new(AXIS, 1.0))?;
+            for part in [plot, foot] {
+                canvas.path(&[(x, part.top), (x, part.bottom)], Stroke::new(GRID, 1.0))?;
+                canvas.path(&[(x, part.bottom), (x, part.bottom + 6.0)], Stroke::new(AXIS, 1.0))?;
+            }
             if let Some(row) = row {
-                let y = plot.bottom + 19.0 + 20.0 * f32::from(row);
+                // A panel has a zero at its foot, which a long level may reach.
+                let y = foot.bottom + if self.panel.is_some() { 21.0 } else { 19.0 } + 20.0 * f32::from(row);
                 canvas.text(&self.chart.levels[at].text, (x, y), Align::Center, hand)?;
                 let remark = &self.chart.levels[at].remark;
                 let room = canvas.measure(remark, hand) / 2.0;
@@ -254,10 +269,12 @@ impl Plan<'_> {
                 }
             }
         }
-        canvas.path(&[(plot.left, plot.bottom), (plot.right, plot.bottom)], Stroke::new(AXIS, 1.0))?;
+        for part in [plot, foot] {
+            canvas.path(&[(part.left, part.bottom), (part.right, part.bottom)], Stroke::new(AXIS, 1.0))?;
+        }
         let kind = if self.across.log { ", logarithmic axis" } else { "" };
         let hand = Hand::new(TEXT, INK);
-        let y = plot.bottom + 46.0 + if second { 20.0 } else { 0.0 };
+        let y = foot.bottom + 46.0 + if second { 20.0 } else { 0.0 };
         for line in wrap(canvas.fonts(), &format!("{}{kind}", self.chart.factor), hand, plot.width(), 1) {
             canvas.text(&line, ((plot.left + plot.right) / 2.0, y), Align::Center, hand)?;
         }

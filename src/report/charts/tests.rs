@@ -1,5 +1,7 @@
 //! Whole charts from the inside: no label over another or off the sheet, whatever the data; and what must be said is said.
 
+mod curves;
+
 use super::canvas::{Label, Picture};
 use super::frame::{HEIGHT, WIDTH};
 use super::*;
@@ -229,7 +231,7 @@ fn every_row_and_series_has_its_label_at_a_readable_size() {
     let flat: Vec<&[f64]> = vec![&[5.0, 5.0]; 4];
     let all = (0..8).map(|at| series(&format!("network=kind{at}"), &flat)).collect();
     let picture = scaling(&["1", "2", "4", "8"], all).picture(&fonts).expect("drawn");
-    assert_eq!(faults(&picture.labels, HEIGHT), Vec::<String>::new());
+    assert_eq!(faults(&picture.labels, height(&picture)), Vec::<String>::new());
     let found = picture.labels.iter().filter(|label| label.text.starts_with("network=kind")).count();
     assert_eq!(found, 8, "equal medians still have eight labels");
     assert!(picture.labels.iter().all(|label| label.size >= 14.0));
@@ -317,7 +319,7 @@ fn nasty_data_gives_a_picture_and_the_same_one_twice() {
         for levels in [&["1", "2"][..], &["0", "10"], &["0.000000000001", "1000000000000"], &["5", "5"], &["-1", "1"]] {
             let chart = scaling(levels, vec![series("a", &[values, &[2.0]]), series("b", &[values, values])]);
             let picture = chart.picture(&fonts).expect("scaling");
-            assert_eq!(faults(&picture.labels, HEIGHT), Vec::<String>::new(), "{values:?} {levels:?}");
+            assert_eq!(faults(&picture.labels, height(&picture)), Vec::<String>::new(), "{values:?} {levels:?}");
         }
     }
     let odd = scaling(&["NaN", "inf", "1"], vec![series("a", &[&[1.0], &[2.0], &[3.0]])]);
@@ -333,5 +335,29 @@ fn empty_charts_and_dense_axes_are_drawn_too() {
     let texts: Vec<&str> = levels.iter().map(String::as_str).collect();
     let cell: &[f64] = &[1.0, 2.0];
     let picture = scaling(&texts, vec![series("", &vec![cell; 200])]).picture(&fonts).expect("drawn");
-    assert_eq!(faults(&picture.labels, HEIGHT), Vec::<String>::new());
+    assert_eq!(faults(&picture.labels, height(&picture)), Vec::<String>::new());
+}
+
+#[test]
+fn below_an_ideal_stands_which_share_of_it_is_reached() {
+    let near = |(level, share): (f64, f64), expected: (f64, f64)| (level - expected.0).abs() < 1e-9 && (share - expected.1).abs() < 1e-9;
+    let times: Vec<&[f64]> = vec![&[8.0], &[4.0], &[3.0]];
+    let rates: Vec<&[f64]> = vec![&[60.0], &[100.0], &[0.0]];
+    let mut chart = scaling(&["0.5", "1", "2"], vec![series("times", &times), series("rates", &rates), series("none", &[])]);
+    // Time: twice the CPUs should halve 4 s, and 3 s remain: two thirds.
+    let found = chart.efficiency();
+    assert!(near(found[0][0], (0.5, 1.0)) && near(found[0][1], (1.0, 1.0)) && near(found[0][2], (2.0, 2.0 / 3.0)), "{found:?}");
+    assert!(found[2].is_empty());
+    chart.ideal = Some(Ideal::Proportional);
+    let found = chart.efficiency();
+    assert!(near(found[1][0], (0.5, 1.2)) && near(found[1][1], (1.0, 1.0)) && near(found[1][2], (2.0, 0.0)), "{found:?}");
+    let fonts = Fonts::embedded();
+    let words = "efficiency, the share of ideal scaling";
+    let says = |chart: &Scaling| chart.picture(&fonts).expect("drawn").labels.iter().any(|label| label.text == words);
+    assert!(says(&chart));
+    assert_eq!(faults(&chart.picture(&fonts).expect("drawn").labels, chart.picture(&fonts).expect("drawn").height()), Vec::<String>::new());
+    chart.ideal = None;
+    assert!(!says(&chart) && chart.efficiency().is_empty(), "without an ideal nobody promised anything");
+    let one = scaling(&["1"], vec![series("", &[&[1.0]])]);
+    assert!(!says(&one), "one level scales nowhere");
 }

@@ -2,6 +2,7 @@
 
 use super::factors::crossed;
 use super::observed::carried;
+use super::percentiles::{Family, families};
 use super::strips::ROWS_PER_PAGE;
 use crate::model::chart::{ChartDecl, ChartKind};
 use crate::model::estimate::{Analysis, Verdict};
@@ -12,7 +13,8 @@ const MOST_OTHERS: usize = 4;
 
 /// The effects on the primary metric against the baseline, and by factor where there are main effects; the primary metric over each numeric
 /// factor, its ratios over two crossed factors, and lines where two factors depend on each other; all trials of every variant (and of every
-/// workload, where a trial has several), and those of a few more metrics that the manifest declares. Where the record tells it, also where
+/// workload, where a trial has several), and those of a few more metrics that the manifest declares; the percentiles of what it declares percentiles of; the
+/// order of the trials where they drift. Where the record tells it, also where
 /// the CPU time went, and one trial of each variant over time.
 pub(super) fn charts(results: &Results, analysis: &Analysis, main: usize) -> Vec<ChartDecl> {
     let has_level = |metric: usize| analysis.levels.iter().any(|level| level.metric == metric);
@@ -33,6 +35,11 @@ pub(super) fn charts(results: &Results, analysis: &Analysis, main: usize) -> Vec
     chosen.extend(crossed(different).into_iter().map(plot));
     chosen.push(ChartDecl::of(ChartKind::Trials));
     chosen.extend(others.filter(|_| one_page).map(trials_of));
+    let families = families(results, analysis);
+    let curves =
+        |family: &Family| Some(ChartDecl { metric: Some(family.declared(results)?.to_owned()), ..ChartDecl::of(ChartKind::Percentiles) });
+    chosen.extend(families.iter().filter_map(curves));
+    chosen.extend(analysis.drift.as_ref().filter(|drift| drift.is_drifting()).map(|_| ChartDecl::of(ChartKind::Drift)));
     chosen.extend([ChartKind::Cpu, ChartKind::Series].map(ChartDecl::of));
     chosen
 }

@@ -2,7 +2,7 @@
 
 use super::factors::Lines;
 use super::observed::carried;
-use super::{CPU, EFFECTS, FACTORS, INTERACTION, Material, Plate, SERIES, file_stem, pages};
+use super::{CPU, DRIFT, EFFECTS, FACTORS, INTERACTION, Material, Plate, SERIES, file_stem, pages};
 use crate::model::catalog::ChartInfo;
 use crate::model::chart::ChartOption::{Metric, Sort, X, Y};
 use crate::model::chart::{ChartDecl, ChartKind, Sort as Sorting};
@@ -42,6 +42,12 @@ pub(super) enum Absent {
     NotNumbers { name: String },
     #[error("it would have {found} lines, and at most {limit} can be told apart")]
     Lines { found: usize, limit: usize },
+    #[error("it takes three percentiles of one thing at least")]
+    Percentiles,
+    #[error("no percentile has ten requests beyond it")]
+    FewRequests,
+    #[error("no variant has two trials in a run")]
+    Sequence,
     #[error("no trial tells it")]
     Untold,
     #[error("nothing was compared in it")]
@@ -50,8 +56,6 @@ pub(super) enum Absent {
     NoMainEffects,
     #[error("no two factors are crossed at two levels each, or they have too many levels to be read")]
     NotCrossed,
-    #[error("it is not drawn yet")]
-    Later,
 }
 
 /// What a reader is told of a declared chart that is not there.
@@ -82,7 +86,8 @@ impl Material<'_> {
             ChartKind::MainEffects => self.of_chart(chart)?.forest_of_factors(chart),
             ChartKind::HeatMap => self.of_chart(chart)?.heat_maps(chart),
             ChartKind::Interactions => self.of_chart(chart)?.interaction_plots(chart),
-            ChartKind::Percentiles | ChartKind::Drift => Err(Absent::Later),
+            ChartKind::Percentiles => self.curves(chart),
+            ChartKind::Drift => self.sequence(chart),
         }
     }
 
@@ -155,6 +160,17 @@ impl Material<'_> {
             plate(chart, format!("{}-by-{}", file_stem(name), file_stem(&factor)), &alt, Box::new(drawn))
         };
         Ok(made.into_iter().map(plate_of).collect())
+    }
+
+    fn curves(&self, chart: &ChartDecl) -> Result<Vec<Plate>, Absent> {
+        let (what, curves) = self.percentiles(chart)?;
+        let alt = format!("percentiles of {what} by variant, one line per trial");
+        Ok(pages(|stem, drawn| plate(chart, stem, &alt, drawn), &format!("{}-percentiles", file_stem(&what)), curves))
+    }
+
+    fn sequence(&self, chart: &ChartDecl) -> Result<Vec<Plate>, Absent> {
+        let (drawn, alt) = self.drifting(chart)?;
+        Ok(vec![plate(chart, DRIFT.to_owned(), &alt, Box::new(drawn))])
     }
 
     fn cpu_time(&self, chart: &ChartDecl) -> Result<Vec<Plate>, Absent> {

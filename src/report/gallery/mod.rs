@@ -5,11 +5,13 @@
 
 mod choice;
 mod cpu;
+mod drift;
 mod factors;
 mod forest;
 mod heat;
 mod kinds;
 mod observed;
+mod percentiles;
 mod scaling;
 mod series;
 mod strips;
@@ -177,6 +179,12 @@ impl Material<'_> {
 
     fn is_copy(&self, variant: usize) -> bool {
         self.results.variants[variant].id.ends_with(AA_SUFFIX)
+    }
+
+    /// The colour of a variant in charts that tell variants apart by colour: seven in turn, the eighth is the baseline's.
+    fn hue(&self, variant: usize) -> usize {
+        let is_plain = |other: &usize| *other != self.results.baseline && !self.is_copy(*other);
+        (0..variant).filter(is_plain).count() % 7
     }
 
     /// A variant by what varies; the id where nothing does.

@@ -6,7 +6,7 @@ use crate::model::outcome::Outcome;
 use crate::model::results::Results;
 use crate::report::charts::Point;
 use crate::report::templates::number;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Everything that charts show of the results, by metric and variant.
 pub(super) struct Observed<'r> {
@@ -23,10 +23,12 @@ impl<'r> Observed<'r> {
         let names: HashMap<&str, usize> = wanted.iter().map(|metric| (results.metrics[*metric].name.as_str(), *metric)).collect();
         let mut points: HashMap<(usize, usize), Vec<Point>> = HashMap::new();
         let (mut counted, mut clean) = (0_usize, 0_usize);
+        let mut blocks: BTreeSet<(usize, u32)> = BTreeSet::new();
         for row in results.rows.iter().filter(|row| !row.superseded && row.row.outcome == Outcome::Ok) {
             let Some(variant) = row.variant else { continue };
             let tainted = !row.row.taints.is_empty();
             counted += 1;
+            blocks.insert((row.run, row.row.block));
             clean += usize::from(!tainted);
             for observation in &row.row.metrics {
                 if let Some(metric) = names.get(observation.name.as_str()) {
@@ -43,7 +45,7 @@ impl<'r> Observed<'r> {
                 Subject::Workloads { variant, .. } => against_workload.insert((*metric, *variant), comparison),
             };
         }
-        let source = source(results, counted, clean, !too_short(results).is_empty());
+        let source = source(results, blocks.len(), counted, clean, !too_short(results).is_empty());
         let levels = analysis.levels.iter().map(|level| ((level.metric, level.variant), &level.estimate)).collect();
         Self { points, levels, against_baseline, against_workload, source }
     }
@@ -83,15 +85,17 @@ fn written(comparison: Option<&Comparison>) -> String {
     }
 }
 
-fn source(results: &Results, counted: usize, clean: usize, short: bool) -> String {
+fn source(results: &Results, blocks: usize, counted: usize, clean: usize, short: bool) -> String {
     let newest = results.runs.last();
     let host = newest.map(|run| &run.started.host);
     let machine = host.map(|h| format!("{} × {}", h.cpus, if h.cpu_model.is_empty() { &h.arch } else { &h.cpu_model })).unwrap_or_default();
     let date = newest.map(|run| run.started.at.chars().take(10).collect::<String>()).unwrap_or_default();
-    let blocks: u32 = results.runs.iter().map(|run| run.blocks).sum();
     let seed = newest.map(|run| run.seed.to_string()).unwrap_or_default();
     let warning = if short { "TOO SHORT TO TRUST · " } else { "" };
-    format!("{warning}{blocks} randomised blocks, seed {seed} · clean {clean} of {counted} trials · {machine} · {date}")
+    format!(
+        "{warning}{blocks} randomised {}, seed {seed} · clean {clean} of {counted} trials · {machine} · {date}",
+        if blocks == 1 { "block" } else { "blocks" }
+    )
 }
 
 /// The metrics of all workloads that measure what `metric` measures of one: none where a trial has one workload only.
