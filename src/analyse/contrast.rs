@@ -3,11 +3,9 @@
 //! Welch's test does not ask that both sides are equally noisy. It does ask that the replicates of a side are independent: what a day does
 //! to all trials of one record is not in its interval.
 
+use super::paired::ROUNDING;
 use super::{ALPHA, power, student};
 use crate::model::estimate::{Effect, Verdict};
-
-/// Below this a spread of logs is rounding, not variation.
-const ROUNDING: f64 = 1e-12;
 
 /// A mean difference of logs with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -10,7 +10,7 @@ use super::{ALPHA, power, student};
 use crate::model::estimate::{Effect, Verdict};
 
 /// Below this a spread of log ratios is rounding, not variation: no measurement repeats to twelve digits.
-const ROUNDING: f64 = 1e-12;
+pub(super) const ROUNDING: f64 = 1e-12;
 
 /// What the pairs of two lists of observations say.
 #[derive(Debug, Clone, Copy, PartialEq)]
