@@ -26,6 +26,8 @@
 //! 4. [`record`] loads what was written into [`model::results::Results`]; [`analyse`] makes estimates, effects and verdicts of
 //!    them; [`report`] turns both into bytes. No clock, no host and no engine takes part, so the same record gives the same bytes
 //!    (one exception: characters that the embedded font lacks are drawn with a font of the system).
+//! 5. `compare` loads two records, from folders or out of git, and [`analyse::compare()`] makes a [`model::change::Change`] of their
+//!    results; `status` plans every manifest over its record and runs nothing.
 //!
 //! # Where to add a thing
 //!

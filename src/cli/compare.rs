@@ -41,6 +41,9 @@ pub struct Arguments {
     reports: Option<PathBuf>,
 }
 
+/// Warnings of a record beyond which the rest is counted.
+const MOST_WARNINGS: usize = 10;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     Table,
@@ -153,6 +156,13 @@ fn table(out: &mut dyn Write, compared: &Compared<'_>) -> std::io::Result<()> {
     }
     writeln!(out)?;
     change.cautions.iter().try_for_each(|caution| writeln!(out, "note: {}", visible(caution)))?;
+    for (side, results) in ["A", "B"].iter().zip(compared.records) {
+        results.warnings.iter().take(MOST_WARNINGS).try_for_each(|warning| writeln!(out, "note: {side}: {}", visible(warning)))?;
+        let more = results.warnings.len().saturating_sub(MOST_WARNINGS);
+        if more > 0 {
+            writeln!(out, "note: {side}: {} (`--format json` has all)", talk::count(more, "more warning"))?;
+        }
+    }
     for (primary, kind) in [true, false].map(|primary| [ShiftKind::Level, ShiftKind::Relative].map(|kind| (primary, kind))).concat() {
         let rows: Vec<Row> = compared.shifts(kind, primary).map(row).collect();
         if rows.is_empty() {

@@ -83,7 +83,7 @@ pub struct Standing {
     pub state: State,
     /// How many variants it has, the A/A copy apart.
     variants: usize,
-    /// Variants that need trials, and why; or a single line that says what is wrong.
+    /// Variants that need trials, and why.
     reasons: Vec<(String, Reason)>,
     /// What is wrong with manifest or record.
     pub problem: Option<String>,
@@ -167,6 +167,7 @@ impl Standing {
                 [one, rest @ ..] => format!("`report` would change {one} and {} more", rest.len()),
             },
             (None, Report::Behind) => "titles, metrics or margins were changed in the manifest".to_owned(),
+            (None, _) if self.state == State::Partial && self.reasons.is_empty() => "the A/A copy of the baseline lacks trials".to_owned(),
             (None, _) => String::new(),
         }
     }

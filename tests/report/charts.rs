@@ -10,6 +10,7 @@ use shakedown::model::results::Results;
 use shakedown::model::sequence::{Drift, Residual};
 use shakedown::model::spec::ParseSpec;
 use shakedown::report::charts::Fonts;
+use shakedown::report::page::Own;
 use shakedown::report::{CHARTS, absent_charts, makes, render, vectors};
 
 fn of(kind: ChartKind) -> ChartDecl {

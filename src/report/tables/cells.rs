@@ -77,25 +77,8 @@ mod tests {
 
     #[test]
     fn text_is_neutralised_and_numbers_are_not() {
-        let touched = [
-            "=1+1",
-            "@x",
-            "-2+3",
-            "\tx",
-            "-p 80",
-            "+",
-            "-inf",
-            "-",
-            "'=1",
-            "\rx",
-            "\n=1",
-            "=",
-            "+1 000",
-            "=cmd()",
-            "-x",
-            "+\u{202e}",
-            "=\"a\"",
-        ];
+        let touched =
+            ["=1+1", "@x", "-2+3", "\tx", "-p 80", "+", "-inf", "-", "'=1", "\rx", "\n=1", "=", "+1 000", "=cmd()", "-x", "+…", "=\"a\""];
         for original in touched {
             let written = text(original);
             assert_eq!(written, format!("'{original}"), "{original}");
