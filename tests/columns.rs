@@ -15,6 +15,7 @@ use shakedown::model::outcome::Phase;
 use shakedown::model::plan::FactorSummary;
 use shakedown::model::results::Results;
 use shakedown::record::{RunFolder, keep_series};
+use shakedown::report::visible::visible;
 use shakedown::report::{makes, tables};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -129,7 +130,7 @@ fn every_column_of_every_file_is_described_and_no_other() {
     assert_eq!(files.keys().map(|name| (*name).to_owned()).collect::<Vec<_>>(), described.keys().cloned().collect::<Vec<_>>());
     for (name, rows) in files {
         // One column per factor and per metric: what they are is told by factors.csv and metrics.csv.
-        let dynamic = [format!("'{HOSTILE}"), "engine".to_owned(), "wall".to_owned(), "memory_peak".to_owned()];
+        let dynamic = [format!("'{}", visible(HOSTILE)), "engine".to_owned(), "wall".to_owned(), "memory_peak".to_owned()];
         let has: Vec<&String> = rows[0].iter().filter(|column| !dynamic.contains(column)).collect();
         let told: Vec<&String> = described[name].iter().filter(|column| !column.ends_with(".csv")).collect();
         assert_eq!(told.iter().collect::<BTreeSet<_>>(), has.iter().collect::<BTreeSet<_>>(), "{name}");
@@ -187,7 +188,7 @@ fn cells_hold_what_their_columns_say_and_nothing_runs() {
 #[test]
 fn main_effects_stand_before_what_they_are_at_other_levels() {
     let files = files();
-    let hostile = format!("'{HOSTILE}");
+    let hostile = format!("'{}", visible(HOSTILE));
     let main = &files["main_effects.csv"][1..];
     let cells = |row: &Vec<String>| row.join("|");
     assert_eq!(cells(&main[0]), format!("wall|{hostile}|{hostile}|-1|||2|engine|8|1.01|1|1.02|0.08|undecided|0.99|1.03|1.011"));

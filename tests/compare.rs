@@ -249,7 +249,7 @@ fn hostile_names_stay_names() {
     let page = compare(&place, &["--format", "markdown", "--fail-if", "wall > 3%"]);
     for text in [&table.stdout, &table.stderr, &page.stdout, &page.stderr] {
         assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
-        assert!(text.contains("\\u{202e}"), "the mark is shown: {text}");
+        assert!(text.contains("⟨U+202E⟩"), "the mark is shown: {text}");
     }
     assert!(!page.stdout.contains("<script>") || page.stdout.contains("`level"), "{}", page.stdout);
     for row in page.stdout.lines().filter(|line| line.starts_with("| ")) {

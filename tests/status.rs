@@ -119,7 +119,7 @@ fn three_wrong_words_are_told_together_and_hostile_names_are_shown() {
     let hostile = "=cmd()\u{1b}[31m\u{202e}<b>|\n\"x";
     std::fs::rename(place.path("reports/pair"), place.path(&format!("reports/{hostile}"))).expect("rename");
     let table = place.run(&["status"]);
-    assert!(table.stdout.contains("=cmd()\\u{1b}[31m\\u{202e}<b>|\\u{a}\"x"), "{}", table.stdout);
+    assert!(table.stdout.contains("=cmd()⟨U+001B⟩[31m⟨U+202E⟩<b>| \"x"), "{}", table.stdout);
     assert!(![&table.stdout, &table.stderr].iter().any(|text| text.contains(['\u{1b}', '\u{202e}'])), "{}", table.stderr);
     let json: Value = serde_json::from_str(&place.run(&["status", "--format", "json"]).stdout).expect("JSON");
     assert_eq!(json["experiments"][0]["experiment"], hostile);

@@ -79,7 +79,7 @@ cpus=1#aa,1,memory_peak,B,1,1048576,,,1048576,1048576
     // Both ratios are exactly 2: nothing varies, so there is neither an interval nor a test.
     let effects = "\
 variant,cpus,metric,baseline,n,ratio,low,high,p_adjusted,verdict,kind,fragile,simultaneous_low,simultaneous_high,hodges_lehmann,clean_n,clean_ratio,clean_low,clean_high,clean_verdict
-cpus=0.50,0.50,wall,cpus=1,2,2,,,,undecided,primary,false,,,,2,2,,,undecided
+cpus=0.50,0.50,wall,cpus=1,2,2,,,,undecided,primary,false,,,2,2,2,,,undecided
 cpus=1#aa,1,wall,cpus=1,1,1.25,,,,undecided,control,true,,,,0,,,,undecided
 ";
     assert_eq!(lines(&effects_csv(&results, &analysis)), effects);
@@ -109,7 +109,7 @@ fn workload_pairs_name_the_metric_below_the_line() {
         results.rows.push(row);
     }
     let effects = lines(&effects_csv(&results, &analyse(&results)));
-    assert!(effects.ends_with("\ncpus=1,1,b.real,a.real,3,2,,,,undecided,workloads,false,,,,3,2,,,undecided\n"), "{effects}");
+    assert!(effects.ends_with("\ncpus=1,1,b.real,a.real,3,2,,,,undecided,workloads,false,,,2,3,2,,,undecided\n"), "{effects}");
 }
 
 fn read(bytes: &[u8]) -> Vec<Vec<String>> {

@@ -6,7 +6,7 @@ use crate::model::change::{Change, Judgement, ShiftKind, Threshold};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::tree::Span;
 use crate::report::compare::{Compared, Row, json, markdown, row, short_digests};
-use crate::report::visible::visible;
+use crate::report::visible::one_line;
 use comfy_table::{CellAlignment, Table, presets};
 use std::io::Write;
 use std::path::PathBuf;
@@ -63,7 +63,7 @@ pub fn run(arguments: &Arguments) -> u8 {
     let records = match sides::read(names, arguments.experiment.as_deref(), &sides::reports(arguments.reports.as_deref())) {
         Ok(records) => records,
         Err(problems) => {
-            problems.iter().for_each(|problem| talk::error(visible(&problem.message)));
+            problems.iter().for_each(|problem| talk::error(one_line(&problem.message)));
             return problems.iter().map(|problem| problem.code).fold(code, u8::max);
         }
     };
@@ -110,14 +110,14 @@ fn unknown_metric(change: &Change, threshold: &Threshold, place: Span) -> Option
 
 /// Says what became of a threshold, and gives the exit code.
 fn told(judgement: &Judgement, fail_if_undecided: bool) -> u8 {
-    let names = |variants: &[String]| variants.iter().map(|variant| format!("`{}`", visible(variant))).collect::<Vec<_>>().join(", ");
-    let text = visible(&judgement.text);
+    let names = |variants: &[String]| variants.iter().map(|variant| format!("`{}`", one_line(variant))).collect::<Vec<_>>().join(", ");
+    let text = one_line(&judgement.text);
     if !judgement.crossed.is_empty() {
         talk::error(format!("`{text}` is crossed by {}", names(&judgement.crossed)));
         return exit::FAILED;
     }
     let undecided = match &judgement.unjudged {
-        Some(why) => format!("`{text}` was not judged: {}", visible(why)),
+        Some(why) => format!("`{text}` was not judged: {}", one_line(why)),
         None if judgement.open.is_empty() => {
             talk::note(format!("`{text}` is not crossed"));
             return exit::OK;
@@ -136,28 +136,28 @@ fn told(judgement: &Judgement, fail_if_undecided: bool) -> u8 {
 /// For people: what differs around the numbers first, then the numbers.
 fn table(out: &mut dyn Write, compared: &Compared<'_>) -> std::io::Result<()> {
     let change = compared.change;
-    let [a, b] = compared.names.map(visible);
-    writeln!(out, "{}: B ({b}) against A ({a})", visible(&compared.records[1].experiment))?;
+    let [a, b] = compared.names.map(one_line);
+    writeln!(out, "{}: B ({b}) against A ({a})", one_line(&compared.records[1].experiment))?;
     if change.environment.is_empty() {
         writeln!(out, "\nnothing that is recorded of the environment differs")?;
     } else {
         writeln!(out, "\nthe environment differs:")?;
-        let cell = |text: &String| if text.is_empty() { "-".to_owned() } else { visible(&short_digests(text)).into_owned() };
+        let cell = |text: &String| if text.is_empty() { "-".to_owned() } else { one_line(&short_digests(text)) };
         let rows = change.environment.iter().map(|found| [&found.what, &found.a, &found.b].map(cell).to_vec());
         print(out, &["what", "A", "B"], rows, 0)?;
     }
     for (variant, changes) in compared.altered() {
-        writeln!(out, "{} runs something else: {}", visible(&variant), visible(&changes.join("; ")))?;
+        writeln!(out, "{} runs something else: {}", one_line(&variant), one_line(&changes.join("; ")))?;
     }
     for (side, ids) in [("A", &change.only_a), ("B", &change.only_b)] {
         if !ids.is_empty() {
-            writeln!(out, "only in {side}: {}", ids.iter().map(|id| visible(id)).collect::<Vec<_>>().join(", "))?;
+            writeln!(out, "only in {side}: {}", ids.iter().map(|id| one_line(id)).collect::<Vec<_>>().join(", "))?;
         }
     }
     writeln!(out)?;
-    change.cautions.iter().try_for_each(|caution| writeln!(out, "note: {}", visible(caution)))?;
+    change.cautions.iter().try_for_each(|caution| writeln!(out, "note: {}", one_line(caution)))?;
     for (side, results) in ["A", "B"].iter().zip(compared.records) {
-        results.warnings.iter().take(MOST_WARNINGS).try_for_each(|warning| writeln!(out, "note: {side}: {}", visible(warning)))?;
+        results.warnings.iter().take(MOST_WARNINGS).try_for_each(|warning| writeln!(out, "note: {side}: {}", one_line(warning)))?;
         let more = results.warnings.len().saturating_sub(MOST_WARNINGS);
         if more > 0 {
             writeln!(out, "note: {side}: {} (`--format json` has all)", talk::count(more, "more warning"))?;
@@ -176,13 +176,11 @@ fn table(out: &mut dyn Write, compared: &Compared<'_>) -> std::io::Result<()> {
         writeln!(out, "\n{title}{exploratory}:")?;
         let cells = rows.into_iter().map(|row| {
             let [of_a, of_b] = row.sides;
-            [row.variant, row.metric, row.verdict, of_a, of_b, row.n, row.ratio, row.interval, row.p]
-                .map(|cell| visible(&cell).into_owned())
-                .to_vec()
+            [row.variant, row.metric, row.verdict, of_a, of_b, row.n, row.ratio, row.interval, row.p].map(|cell| one_line(&cell)).to_vec()
         });
         print(out, &["variant", "metric", "verdict", a, b, "n", "B/A", "95 % interval", "adjusted p"], cells, 3)?;
     }
-    writeln!(out, "\n{}", compared.headline(|name| visible(name).into_owned()))
+    writeln!(out, "\n{}", compared.headline(one_line))
 }
 
 /// A table; columns from `numbers` on stand to the right, if there are any.

@@ -2,7 +2,7 @@
 
 use crate::model::plan::{Plan, Reason};
 use crate::report::tables;
-use crate::report::visible::visible;
+use crate::report::visible::one_line;
 use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use std::io::Write;
@@ -191,10 +191,10 @@ pub fn table(out: &mut dyn Write, all: &[Standing]) -> std::io::Result<()> {
         if let (Some((have, want)), Some(cell)) = (standing.blocks(), counts.last_mut()) {
             *cell = format!("{cell} ({have} of {want})");
         }
-        let why = visible(&standing.why()).into_owned();
+        let why = one_line(&standing.why());
         let short = if why.chars().count() > LONGEST { format!("{} ...", why.chars().take(LONGEST).collect::<String>()) } else { why };
         let ends = [standing.report.word().to_owned(), short];
-        table.add_row([vec![visible(&standing.name).into_owned(), standing.state.word().to_owned()], counts, ends.to_vec()].concat());
+        table.add_row([vec![one_line(&standing.name), standing.state.word().to_owned()], counts, ends.to_vec()].concat());
     }
     for at in 2..2 + COUNTS.len() {
         if let Some(column) = table.column_mut(at) {

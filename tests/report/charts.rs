@@ -125,7 +125,7 @@ fn words(results: &Results, analysis: &Analysis, kind: ChartKind) -> Vec<String>
 #[test]
 fn percentiles_of_a_declared_family_are_drawn_as_far_as_the_requests_support_them() {
     let results = served(5000.0);
-    assert_eq!(pictures(&files(&results)), ["latency_p99-trials.png", "latency-percentiles.png"]);
+    assert_eq!(pictures(&files(&results)), ["latency_p99-effects.png", "latency_p99-trials.png", "latency-percentiles.png"]);
     let said = words(&results, &analyse(&results), ChartKind::Percentiles);
     let says = |words: &str| said.iter().any(|said| said.contains(words));
     assert!(says("p99") && !says("p99.9"), "5000 requests have 5 beyond p99.9: {said:?}");
