@@ -175,7 +175,7 @@ impl<'r> Sides<'r> {
             n: (side_a.len(), side_b.len()),
             paired,
             by_starts,
-            effect: contrast.effect(ALPHA),
+            effect: contrast.effect(None),
             too_short: is_short(0, pair.0) || is_short(1, pair.1),
             lost: lost.max(),
         };
@@ -223,16 +223,16 @@ fn answer(questions: Vec<Question>, b: &Results, shared: &mut BTreeSet<(String, 
     let is_primary = questions.first().is_some_and(|question| question.shift.primary);
     let (control, family): (Vec<Question>, Vec<Question>) = questions.into_iter().partition(|question| question.shift.control);
     let correction = if is_primary { Correction::Holm } else { Correction::BenjaminiHochberg };
-    let strictest = correction.strictest(family.len());
+    let guarded = correction.family(family.len());
     let mut answers = Vec::new();
     // A copy says something about noise in the metric that verdicts are about, and nowhere else.
     let control = if is_primary { control } else { Vec::new() };
-    for (questions, correction, alpha) in [(family, correction, strictest), (control, Correction::None, ALPHA)] {
+    for (questions, correction, guarded) in [(family, correction, guarded), (control, Correction::None, None)] {
         let tested: Vec<Option<f64>> = questions.iter().map(|question| question.shift.effect.p).collect();
         for (question, adjusted) in questions.into_iter().zip(adjust(&tested, correction)) {
             let Question { mut shift, contrast, shared: of_both } = question;
             shared.extend(of_both);
-            shift.effect = contrast.effect(alpha);
+            shift.effect = contrast.effect(guarded);
             shift.effect.p_adjusted = adjusted;
             if shift.lost.is_none() && shift.lacks_engine_starts().is_none() {
                 shift.effect.verdict = verdict(&shift.effect, adjusted.or(shift.effect.p), ALPHA, &b.design);

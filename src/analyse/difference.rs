@@ -43,9 +43,10 @@ impl Difference {
         Self { n, mean, error, freedom }
     }
 
-    /// The effect before any correction, undecided until a rule is applied. `strictest` is the level of the family's strictest test: that
-    /// of the simultaneous interval, and of what is detectable.
-    pub(super) fn effect(&self, strictest: f64) -> Effect {
+    /// The effect before any correction, undecided until a rule is applied. In a `family` of so many under Holm's correction the level of the
+    /// strictest test is that of the simultaneous interval, and of what is detectable.
+    pub(super) fn effect(&self, family: Option<usize>) -> Effect {
+        let strictest = ALPHA / family.unwrap_or(1).max(1) as f64;
         let bare = Effect {
             n: self.n,
             ratio: self.mean.exp(),
@@ -71,7 +72,7 @@ impl Difference {
         Effect {
             low: interval.map(|(low, _)| low),
             high: interval.map(|(_, high)| high),
-            simultaneous: self.interval(strictest),
+            simultaneous: family.and_then(|_| self.interval(strictest)),
             equivalence: self.interval(2.0 * ALPHA),
             p: tail::two_sided(self.mean / self.error, self.freedom),
             detectable: power::detectable(self.error, self.freedom, strictest),

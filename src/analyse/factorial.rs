@@ -3,7 +3,6 @@
 //! Only combinations that have every cell of a question take part in it, so a matrix with exclusions compares like with like. Main effects
 //! are one family under Holm's correction, interactions another; trends are exploratory.
 
-use super::ALPHA;
 use super::contrasts::{Contrast, Weights};
 use super::families::{Correction, adjust, believe};
 use super::observed::Observed;
@@ -200,7 +199,7 @@ impl Asked<'_> {
         for other in effect.depends_on.iter().copied() {
             for at in self.levels(other) {
                 let pairs = self.pairs(effect.factor, level, &[(other, at)]);
-                let simple = (!pairs.is_empty()).then(|| self.contrast(&balanced(&pairs, &[1.0, -1.0])).replicates.effect(ALPHA, None));
+                let simple = (!pairs.is_empty()).then(|| self.contrast(&balanced(&pairs, &[1.0, -1.0])).replicates.effect(None, None));
                 effect.simple.extend(simple.flatten().map(|effect| SimpleEffect { factor: other, level: at as usize, effect }));
             }
         }
@@ -244,8 +243,8 @@ impl Asked<'_> {
         correction: Correction,
         distrusted: Option<f64>,
     ) -> Vec<Option<(Effect, Option<usize>, Option<(usize, usize)>)>> {
-        let strictest = correction.strictest(contrasts.len());
-        let effects: Vec<Option<Effect>> = contrasts.iter().map(|contrast| contrast.replicates.effect(strictest, None)).collect();
+        let family = correction.family(contrasts.len());
+        let effects: Vec<Option<Effect>> = contrasts.iter().map(|contrast| contrast.replicates.effect(family, None)).collect();
         let adjusted = adjust(&effects.iter().map(|effect| effect.as_ref().and_then(|effect| effect.p)).collect::<Vec<_>>(), correction);
         let alpha = significance(self.results);
         let answers = contrasts.into_iter().zip(effects).zip(adjusted).map(|((contrast, effect), p_adjusted)| {

@@ -1,6 +1,5 @@
 //! Which questions belong together: the primary family, the A/A control, pairs of workloads, and the exploratory rest.
 
-use super::ALPHA;
 use super::holm::{benjamini_hochberg, holm};
 use super::observed::Observed;
 use super::paired::Paired;
@@ -156,20 +155,20 @@ impl Correction {
         }
     }
 
-    /// The level of the strictest of so many tests.
-    pub(super) fn strictest(self, questions: usize) -> f64 {
-        if self == Self::Holm { ALPHA / questions.max(1) as f64 } else { ALPHA }
+    /// So many questions as a family of which even one false answer is guarded against; none where that is not done.
+    pub(super) fn family(self, questions: usize) -> Option<usize> {
+        (self == Self::Holm).then_some(questions)
     }
 }
 
 impl Found {
     /// Answers the questions of one family. One without a p counts as p = 1 under Holm: the family is what was declared, not what worked.
     fn answer(&mut self, results: &Results, questions: Vec<Question>, correction: Correction) -> Vec<Comparison> {
-        let strictest = correction.strictest(questions.len());
+        let family = correction.family(questions.len());
         let alpha = significance(results);
         // A start of an engine has a spread of its own, which that of trials says nothing of.
         let spread = |question: &Question| self.pooled.filter(|_| !question.engines);
-        let effects: Vec<_> = questions.iter().map(|question| question.paired.replicates.effect(strictest, spread(question))).collect();
+        let effects: Vec<_> = questions.iter().map(|question| question.paired.replicates.effect(family, spread(question))).collect();
         let tested: Vec<Option<f64>> = effects.iter().map(|effect| effect.as_ref().and_then(|effect| effect.p)).collect();
         let adjusted = adjust(&tested, correction);
         let mut answers = Vec::new();
@@ -196,7 +195,7 @@ impl Found {
             *without += paired.nonpositive;
             *all += paired.nonpositive + paired.pairs;
         }
-        if paired.replicates.is_constant() && paired.replicates.effect(ALPHA, None).is_some_and(|effect| effect.p.is_none()) {
+        if paired.replicates.is_constant() && paired.replicates.effect(None, None).is_some_and(|effect| effect.p.is_none()) {
             *self.constant.entry(question.metric).or_default() += 1;
         }
     }

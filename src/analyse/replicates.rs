@@ -46,16 +46,16 @@ impl Replicates {
         self.n() >= 2 && self.sd <= ROUNDING
     }
 
-    /// The effect before any correction, undecided until a rule is applied; none without replicates. `strictest` is the level of the
-    /// family's strictest test: that of the simultaneous interval, and of what is detectable. `pooled` replaces the replicates' own spread.
-    pub(super) fn effect(&self, strictest: f64, pooled: Option<Spread>) -> Option<Effect> {
+    /// The effect before any correction, undecided until a rule is applied, see [`Difference::effect`]; none without replicates. `pooled`
+    /// replaces the replicates' own spread.
+    pub(super) fn effect(&self, family: Option<usize>, pooled: Option<Spread>) -> Option<Effect> {
         let n = self.n();
         if n == 0 {
             return None;
         }
         let spread = pooled.unwrap_or(Spread { sd: self.sd, freedom: n.saturating_sub(1) as f64 });
         let error = if self.is_constant() { 0.0 } else { spread.sd / (n as f64).sqrt() };
-        let effect = Difference::known(n, self.mean, error, spread.freedom).effect(strictest);
+        let effect = Difference::known(n, self.mean, error, spread.freedom).effect(family);
         if n < 2 || !effect.ratio.is_finite() {
             return Some(effect);
         }

@@ -36,8 +36,8 @@ pub struct Effect {
     pub low: Option<f64>,
     /// Its upper end.
     pub high: Option<f64>,
-    /// The interval at level 1 - alpha/m of a family of m: all of a family's intervals hold together with 95 %. The plain one outside a
-    /// family.
+    /// The interval at level 1 - alpha/m of a family of m: all of a family's intervals hold together with 95 %. None outside a
+    /// family under Holm's correction.
     pub simultaneous: Option<(f64, f64)>,
     /// The Hodges-Lehmann estimate of the same ratio, which a few wild replicates hardly move: printed beside it, never judged.
     pub hodges_lehmann: Option<f64>,

@@ -167,6 +167,18 @@ pub enum Correction {
     None,
 }
 
+impl Correction {
+    /// The name of its method; none where nothing is corrected.
+    #[must_use]
+    pub fn method(self) -> Option<&'static str> {
+        match self {
+            Self::Holm => Some("Holm"),
+            Self::BenjaminiHochberg => Some("Benjamini and Hochberg"),
+            Self::None => None,
+        }
+    }
+}
+
 /// Whose spread the verdicts stand on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -4,6 +4,7 @@ use super::forest::{Question, are_simultaneous, circumstances, contrast};
 use super::scaling::interval;
 use super::strips::ROWS_PER_PAGE;
 use super::{Material, metric_measure};
+use crate::model::experiment::Correction;
 use crate::model::factorial::{Interaction, MainEffect};
 use crate::model::quantity;
 use crate::report::charts::{Cell, Contrast, Forest, Group, Heading, InteractionPlot, LevelMark, Panel, Role, Series};
@@ -42,6 +43,7 @@ impl Material<'_> {
         let question = Question {
             against: "the baseline's level of the factor".to_owned(),
             family: effects.len(),
+            correction: Correction::Holm,
             what: "main effects",
             simultaneous: are_simultaneous(effects.iter().map(|found| &found.effect)),
         };

@@ -2,9 +2,10 @@
 
 use super::strips::ROWS_PER_PAGE;
 use super::{Material, metric_measure};
-use crate::analyse::ALPHA;
+use crate::analyse::{ALPHA, primary};
 use crate::model::chart::Sort;
 use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Effect, Verdict};
+use crate::model::experiment::Correction;
 use crate::model::metric::Better;
 use crate::report::charts::{Contrast, Forest, Group, Heading, Role, Span};
 use crate::report::templates::number;
@@ -18,6 +19,8 @@ pub(super) struct Question {
     pub(super) against: String,
     /// Comparisons that are adjusted together.
     pub(super) family: usize,
+    /// How they are.
+    pub(super) correction: Correction,
     /// What one of them is called, in the plural.
     pub(super) what: &'static str,
     /// Whether the intervals shown hold together; else each holds alone.
@@ -56,7 +59,10 @@ impl Material<'_> {
         let plain: Vec<usize> = self.order().into_iter().filter(|variant| self.role(*variant) == Role::Plain).collect();
         let effects = plain.iter().filter_map(|variant| self.observed.comparison(self.main, *variant)).map(|found| &found.effect);
         let simultaneous = are_simultaneous(effects);
-        Question { against: self.label(self.results.baseline), family: plain.len(), what: "comparisons", simultaneous }
+        // The other metrics are exploratory.
+        let is_primary = primary(self.results) == Some(self.main);
+        let correction = if is_primary { self.results.design.correction } else { Correction::BenjaminiHochberg };
+        Question { against: self.label(self.results.baseline), family: plain.len(), correction, what: "comparisons", simultaneous }
     }
 
     /// The comparisons of all variants with the baseline, in the order of the product.
@@ -193,12 +199,18 @@ pub(super) fn circumstances(too_short: bool, fragile: bool, starts: Option<usize
 
 /// What the intervals are; the control stands outside of the family.
 fn kind(question: &Question, control: bool) -> String {
+    let judged = judged_by(question.correction);
     let alone = if control { ", A/A alone" } else { "" };
     match (question.family, question.simultaneous) {
         (0 | 1, _) => "95 % interval".to_owned(),
-        (m, true) => format!("simultaneous 95 % intervals (Bonferroni over {m} {}{alone}), verdicts by Holm", question.what),
-        (m, false) => format!("95 % intervals, each on its own; verdicts by Holm over {m} {}", question.what),
+        (m, true) => format!("simultaneous 95 % intervals (Bonferroni over {m} {}{alone}), {judged}", question.what),
+        (m, false) => format!("95 % intervals, each on its own; {judged} over {m} {}", question.what),
     }
+}
+
+/// By which correction verdicts are given.
+pub(super) fn judged_by(correction: Correction) -> String {
+    correction.method().map_or_else(|| "verdicts without a correction".to_owned(), |method| format!("verdicts by {method}"))
 }
 
 /// How many replicates stand behind the comparisons.

@@ -1,6 +1,6 @@
 //! The ratios of the primary metric over two factors, further ones as panels.
 
-use super::forest::replicates;
+use super::forest::{judged_by, replicates};
 use super::{Material, metric_measure};
 use crate::model::estimate::Verdict;
 use crate::report::charts::{Axis, Facet, Heading, HeatMap, Tile};
@@ -48,7 +48,8 @@ impl Material<'_> {
 
     fn heat_words(&self) -> String {
         let n = replicates(self.plain_contrasts().iter());
-        format!("{}, verdicts by Holm · {n} · {}", self.compared(&self.question()), self.observed.source)
+        let judged = judged_by(self.question().correction);
+        format!("{}, {judged} · {n} · {}", self.compared(&self.question()), self.observed.source)
     }
 
     /// The two factors that are asked for, and of those that vary the ones with most levels.

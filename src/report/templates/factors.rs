@@ -1,10 +1,10 @@
 //! What the factors do: over all combinations of the others, to each other, and per doubling.
 
-use super::inline::{Inline, code, joined};
+use super::inline::{Inline, code, joined, strong};
 use super::judged::{self, Case};
 use super::number;
 use super::sections::FRAGILE;
-use super::sentences::{direction, replicates};
+use super::sentences::{claim, direction, interval, replicates, worded};
 use super::view::{FactorRow, FactorTable, SimpleRow};
 use crate::model::estimate::{Analysis, Effect, Verdict};
 use crate::model::factorial::{Interaction, MainEffect, SimpleEffect, Trend};
@@ -40,6 +40,12 @@ pub(in crate::report) fn factors(results: &Results, analysis: &Analysis) -> Vec<
     tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
+/// A sentence per main effect; where it depends on others, with what it is at each of their levels.
+pub(super) fn answers<'a>(results: &'a Results, analysis: &'a Analysis) -> impl Iterator<Item = Inline> + 'a {
+    let on_page = Factors { results };
+    analysis.main_effects.iter().filter_map(move |effect| on_page.answer(effect))
+}
+
 fn table(heading: &str, note: &str, ratio: &str, rows: Vec<FactorRow>) -> FactorTable {
     let fragile = rows.iter().any(|row| !row.verdict.fragile.is_empty());
     let note = if fragile { format!("{note} {FRAGILE}") } else { note.to_owned() };
@@ -51,6 +57,24 @@ struct Factors<'r> {
 }
 
 impl Factors<'_> {
+    fn answer(&self, main: &MainEffect) -> Option<Inline> {
+        let metric = self.results.metrics.iter().find(|column| column.name == main.metric)?;
+        let effect = &main.effect;
+        let (over, under) = (self.level(main.factor, main.level)?, self.level(main.factor, main.against)?);
+        let (combinations, interval) = (main.combinations, interval(effect, main.engine_starts));
+        let said = claim(over, under, metric, effect).and(format!(" over {combinations} combinations of the other factors ({interval}): "));
+        if main.too_short {
+            return Some(said.and(strong("too short to trust")));
+        }
+        let said = said.and(strong(worded(effect, direction(metric.better, effect.ratio))));
+        let at = |simple: &SimpleEffect| {
+            let ratio = number::ratio(simple.effect.ratio, [simple.effect.low, simple.effect.high]).0;
+            Some(Inline::from(format!("{ratio} at ")).and(self.level(simple.factor, simple.level)?))
+        };
+        let simple = joined(main.simple.iter().filter_map(at), ", ");
+        Some(if simple.is_empty() { said } else { said.and("; but it depends: ").and(simple) })
+    }
+
     fn main(&self, main: &MainEffect) -> Option<FactorRow> {
         let depends = main.depends_on.iter().filter_map(|factor| self.factor(*factor));
         let depends = joined(depends, ", ");

@@ -39,12 +39,12 @@ pub(in crate::report) fn verdicts(results: &Results, analysis: &Analysis) -> Vec
         note: if fragile(wanted) { format!("{note} {FRAGILE}") } else { note.to_owned() }.into(),
         rows: analysis.comparisons.iter().filter(|c| kind(c) == wanted).filter_map(|c| verdict_row(results, c)).collect(),
     };
+    let adjusted = match results.design.correction.method() {
+        Some(method) => format!("p is adjusted over this table by {method}'s method; the A/A control stands outside of it."),
+        None => "p is not adjusted: each row may be called different by chance once in 20 times.".to_owned(),
+    };
     let tables = [
-        table(
-            Kind::Primary,
-            "Against the baseline",
-            "p is adjusted over this table by Holm's method; the A/A control stands outside of it.",
-        ),
+        table(Kind::Primary, "Against the baseline", &adjusted),
         table(
             Kind::Workloads,
             "Workloads of the same trials",

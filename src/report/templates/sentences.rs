@@ -1,5 +1,6 @@
 //! The answers in plain words: one sentence per comparison that verdicts are about, for the page and for a terminal.
 
+use super::factors;
 use super::inline::{Inline, code, strong};
 use super::number::{self, Scale};
 use super::undecided;
@@ -15,7 +16,7 @@ const MOST_ANSWERS: usize = 20;
 /// Metrics of which one says that something takes long.
 const DURATIONS: [&str; 5] = ["wall", "real", "elapsed", "duration", "total_time"];
 
-/// The sentences in the order of the comparisons, and how many there would be in all. Exploratory metrics get none.
+/// The sentences, those about factors first, then in the order of the comparisons; and how many there would be in all. Exploratory metrics get none.
 pub(in crate::report) fn answers(results: &Results, analysis: &Analysis) -> (Vec<Inline>, usize) {
     let all = answered(results, analysis);
     let says = Speaker { results };
@@ -23,7 +24,8 @@ pub(in crate::report) fn answers(results: &Results, analysis: &Analysis) -> (Vec
         let family = all.iter().filter(|other| same_family(other, comparison)).count();
         says.answer(comparison, family)
     };
-    let said: Vec<Inline> = alone(results, analysis).into_iter().chain(all.iter().filter_map(sentence)).collect();
+    let of_factors = factors::answers(results, analysis);
+    let said: Vec<Inline> = alone(results, analysis).into_iter().chain(of_factors).chain(all.iter().filter_map(sentence)).collect();
     let many = said.len();
     (said.into_iter().take(MOST_ANSWERS).collect(), many)
 }
@@ -99,7 +101,7 @@ impl Speaker<'_> {
             }
             Subject::Workloads { variant, against } => self.of_workloads(*variant, &comparison.metric, against, metric, effect)?,
         };
-        let claim = claim.and(format!(" ({}): ", interval(comparison)));
+        let claim = claim.and(format!(" ({}): ", interval(effect, comparison.engine_starts)));
         let verdict = verdict(comparison, metric);
         if comparison.too_short {
             let alone =
@@ -125,14 +127,7 @@ impl Speaker<'_> {
 
     /// What is found of a variant against the baseline.
     fn of_variants(&self, id: &str, metric: &MetricColumn, effect: &Effect) -> Option<Inline> {
-        let (over, under) = (code(id), code(self.results.variants.get(self.results.baseline)?.id.as_str()));
-        let times = times(effect);
-        let last = metric.name.rsplit('.').next().unwrap_or_default();
-        Some(if is_duration(last, metric) && last == metric.name {
-            over.and(format!(" takes {times} as long as ")).and(under)
-        } else {
-            code(metric.name.as_str()).and(" of ").and(over).and(format!(" is {times} that of ")).and(under)
-        })
+        Some(claim(code(id), code(self.results.variants.get(self.results.baseline)?.id.as_str()), metric, effect))
     }
 
     /// What is found of two workloads of the same trials.
@@ -153,6 +148,16 @@ impl Speaker<'_> {
     }
 }
 
+/// That one side has so many times the metric of the other.
+pub(super) fn claim(over: Inline, under: Inline, metric: &MetricColumn, effect: &Effect) -> Inline {
+    let times = times(effect);
+    if is_duration(&metric.name, metric) {
+        over.and(format!(" takes {times} as long as ")).and(under)
+    } else {
+        code(metric.name.as_str()).and(" of ").and(over).and(format!(" is {times} that of ")).and(under)
+    }
+}
+
 /// A metric of one workload, parted into the workload and what is measured of it.
 pub(super) fn workload<'m>(results: &Results, variant: usize, metric: &'m str) -> Option<(&'m str, &'m str)> {
     let workloads = &results.variants.get(variant)?.spec.workloads;
@@ -170,11 +175,11 @@ fn times(effect: &Effect) -> String {
     format!("{} times", number::ratio(effect.ratio, [effect.low, effect.high]).0)
 }
 
-fn interval(comparison: &Comparison) -> String {
-    let effect = &comparison.effect;
+/// The interval and the number of replicates.
+pub(super) fn interval(effect: &Effect, engine_starts: Option<usize>) -> String {
     match number::ratio(effect.ratio, [effect.low, effect.high]).1 {
-        Some([low, high]) => format!("{low} to {high}, n = {}", replicates(effect, comparison.engine_starts)),
-        None => format!("n = {}", replicates(effect, comparison.engine_starts)),
+        Some([low, high]) => format!("{low} to {high}, n = {}", replicates(effect, engine_starts)),
+        None => format!("n = {}", replicates(effect, engine_starts)),
     }
 }
 
@@ -190,12 +195,15 @@ pub(super) fn replicates(effect: &Effect, engine_starts: Option<usize>) -> Strin
 /// The verdict with its direction, where there is one: none between workloads, of which neither is meant to win.
 fn verdict(comparison: &Comparison, metric: &MetricColumn) -> String {
     let effect = &comparison.effect;
+    let meant = matches!(comparison.subject, Subject::Variant(_));
+    worded(effect, if meant { direction(metric.better, effect.ratio) } else { "" })
+}
+
+/// The verdict in words; a difference with its direction.
+pub(super) fn worded(effect: &Effect, direction: &str) -> String {
+    let words = effect.verdict.words();
     let differs = matches!(effect.verdict, Verdict::Different | Verdict::DifferentSmall);
-    let better = match comparison.subject {
-        Subject::Variant(_) if differs => direction(metric.better, effect.ratio),
-        _ => "",
-    };
-    if better.is_empty() { effect.verdict.words().to_owned() } else { format!("{} ({better})", effect.verdict.words()) }
+    if differs && !direction.is_empty() { format!("{words} ({direction})") } else { words.to_owned() }
 }
 
 /// `better` or `worse`; empty when the metric has no direction.
@@ -226,5 +234,9 @@ fn control(comparison: &Comparison) -> String {
     if comparison.too_short {
         says.push_str("; too short to trust");
     }
-    format!("A/A control: a second copy of the baseline is {} the baseline ({}); {says}", times(effect), interval(comparison))
+    format!(
+        "A/A control: a second copy of the baseline is {} the baseline ({}); {says}",
+        times(effect),
+        interval(effect, comparison.engine_starts)
+    )
 }
