@@ -45,7 +45,8 @@
 //!   [`model::hygiene::CHECKS`] and `measure/samplers/circumstances`;
 //! - something that `doctor` tells: what is read of the host in `measure/doctor/sight.rs`, and the finding in the file of its area;
 //! - a part of the CPU time: [`model::cpu::CpuPart`], its seconds in `analyse/cpu.rs`, its colour in [`report::charts::Paint`];
-//! - a chart: a file in [`report::charts`], and a line in `report/gallery/mod.rs`;
+//! - a chart: a file in [`report::charts`]; its word in [`model::chart::ChartKind`], its options and where its plates come from in
+//!   `report/gallery/kinds.rs`, when it is drawn unasked in `choice.rs`;
 //! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;
 //! - a command: a file in [`cli`].
 //!
