@@ -49,7 +49,8 @@
 //! - a part of the CPU time: [`model::cpu::CpuPart`], its seconds in `analyse/cpu.rs`, its colour in [`report::charts::Paint`];
 //! - something that the pages tell: a field of [`report::templates::view::View`], what fills it in `report/templates`, and its place in both
 //!   `templates/report.*.j2`;
-//! - a chart: a file in [`report::charts`], and a line in `report/gallery/mod.rs`;
+//! - a chart: a file in [`report::charts`]; its word in [`model::chart::ChartKind`], its options and where its plates come from in
+//!   `report/gallery/kinds.rs`, when it is drawn unasked in `choice.rs`;
 //! - a column of a CSV file: its name in `report/tables/columns.rs`, and its line in METHODOLOGY.md, which `tests/columns.rs` holds against it;
 //! - something that makes two records differ: a line in `analyse/environment.rs`;
 //! - a program that experiments use: a line in [`measure::doctor::TOOLS`], and in `scripts/machine` when its package has another name;

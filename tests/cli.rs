@@ -51,6 +51,45 @@ fn a_run_from_check_to_report() {
     assert_eq!(place.rows("pair").len(), 6);
 }
 
+/// The files of a report beside its runs, those that end so.
+fn made(place: &Place, end: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(place.path("reports/pair")).expect("report").map(|entry| entry.expect("entry").file_name());
+    let mut names: Vec<String> = entries.filter_map(|name| name.into_string().ok()).filter(|name| name.ends_with(end)).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn other_charts_run_nothing_again_and_are_drawn() {
+    let place = Place::with("pair", PAIR);
+    assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
+    assert_eq!(made(&place, ".png"), ["wall-trials.png"]);
+    place.manifest(
+        "pair",
+        &format!("{PAIR}charts:\n- {{kind: bars, svg: true, title: Bars}}\n- {{kind: line, x: level}}\n- {{kind: cpu}}\n"),
+    );
+    let said = place.run(&["check", "pair"]);
+    assert!(
+        said.code == 2 && said.stderr.contains("a line goes over a factor of numbers, and `level` has the level `a`"),
+        "{}",
+        said.stderr
+    );
+    place.manifest("pair", &format!("{PAIR}charts:\n- {{kind: bars, svg: true, title: Bars}}\n- {{kind: cpu}}\n"));
+    let said = place.fake(CALM, &["run", "pair"]);
+    assert!(said.code == 0 && said.stderr.contains("up to date"), "{}", said.stderr);
+    assert_eq!(place.rows("pair").len(), 6, "nothing ran");
+    let said = place.run(&["report", "pair"]);
+    assert_eq!(said.code, 0, "{}", said.stderr);
+    assert!(said.stderr.contains("warning: pair: the declared chart `cpu` is missing: no trial tells it"), "{}", said.stderr);
+    assert_eq!((made(&place, ".png"), made(&place, ".svg")), (vec!["wall-bars.png".to_owned()], vec!["wall-bars.svg".to_owned()]));
+    place.manifest("pair", &format!("{PAIR}charts: [{{kind: trials}}]\n"));
+    assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
+    assert_eq!((made(&place, ".png").len(), made(&place, ".svg").len()), (1, 0));
+    assert_eq!(place.run(&["report", "pair", "--svg"]).code, 0);
+    assert_eq!(made(&place, ".svg"), ["wall-trials.svg"]);
+    assert_eq!((place.run(&["report", "pair", "--svg", "--check"]).code, place.run(&["report", "pair", "--check"]).code), (0, 1));
+}
+
 /// Some show in the text, some only when templates are filled in and the set-up is resolved: a person sees all of them at once.
 #[test]
 fn mistakes_of_reading_and_of_planning_are_told_together() {

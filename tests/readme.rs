@@ -4,6 +4,7 @@
 mod reference;
 
 use shakedown::measure::parsers::dictionary;
+use shakedown::model::chart::ChartKind;
 use shakedown::model::hygiene::{Amount, Bad, CHECKS, CheckInfo};
 use shakedown::model::language::{ENGINE, EXPERIMENT, WORKLOAD};
 use shakedown::model::metric::{BUILTIN_METRICS, Better, MetricInfo, TRIAL_METRICS};
@@ -141,6 +142,17 @@ fn shows(output: &str, lines: &[String]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+#[test]
+fn the_readme_lists_every_kind_of_chart_with_its_options() {
+    let text = document("README.md");
+    for info in shakedown::report::CHARTS {
+        let options: Vec<String> = info.options.iter().map(|option| format!("`{}`", option.word())).collect();
+        let row = format!("| `{}` | {} | {} |", info.kind.word(), info.about, options.join(", ")).replace("|  |", "| |");
+        assert!(text.contains(&row), "{row}");
+    }
+    assert_eq!(shakedown::report::CHARTS.len(), ChartKind::WORDS.len(), "every word of the language is a kind");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use super::damage::tools;
 use super::{fixture, fixtures, parse};
 use shakedown::measure::parsers::{PARSERS, check, dictionary, find, run};
 use shakedown::model::metric::{BUILTIN_METRICS, TRIAL_METRICS};
+use shakedown::model::percentile::{CLOSED_LOOP, percentile};
 use shakedown::model::spec::ParseSpec;
 use std::collections::BTreeSet;
 
@@ -18,6 +19,19 @@ fn names_are_unique_and_do_not_hide_the_built_in_metrics() {
         assert!(BUILTIN_METRICS.iter().chain(TRIAL_METRICS).all(|builtin| builtin.name != metric.name), "{parser}: {}", metric.name);
         assert!(["s", "B", "1/s", "B/s", "1"].contains(&metric.unit), "{parser}: {}", metric.unit);
     }
+}
+
+#[test]
+fn tools_that_wait_for_answers_are_those_whose_dictionary_says_so() {
+    let says = |parser: &str| {
+        let mut of_it = dictionary().into_iter().filter(|(name, _)| *name == parser);
+        of_it.any(|(_, metric)| percentile(metric.name).is_some() && metric.about.contains("closed loop"))
+    };
+    for parser in PARSERS.iter().map(|parser| parser.info().name) {
+        // ab has no other way to load a server, and its dictionary speaks of resolutions instead.
+        assert_eq!(CLOSED_LOOP.iter().any(|(name, _)| *name == parser), says(parser) || parser == "ab", "{parser}");
+    }
+    assert!(CLOSED_LOOP.iter().all(|(name, _)| find(name).is_some()));
 }
 
 #[test]

@@ -221,7 +221,7 @@ pub(super) fn value_unit(measure: &Measure, scale: &Scale) -> AxisUnit {
 /// The marks of an axis over measured values, with their texts.
 pub(super) fn value_ticks(scale: &Scale, unit: &AxisUnit, wanted: usize) -> Vec<(f64, String)> {
     let (marks, step) = scale.ticks(wanted, unit.factor);
-    let text = |mark: f64| if scale.is_decadic() { number::log_tick(mark / unit.factor) } else { number::tick(mark / unit.factor, step) };
+    let text = |mark: f64| if step == 0.0 { number::log_tick(mark / unit.factor) } else { number::tick(mark / unit.factor, step) };
     marks.into_iter().map(|mark| (mark, text(mark))).collect()
 }
 

@@ -15,7 +15,7 @@ use plotters::style::{Color, RGBColor};
 pub const MOST_CURVES: usize = 8;
 /// Trials of one curve that are drawn; more are only a blot.
 const MOST_TRIALS: usize = 200;
-/// Percentiles that get a mark on the axis where there is room, the more important ones first.
+/// Measured percentiles get a mark on the axis where there is room: the ends first, then these in their order, then the others.
 const MARKS: [f64; 13] = [0.5, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.95, 0.75, 0.25, 0.98, 0.8, 0.66, 0.1];
 
 /// The chart's content.
@@ -144,18 +144,18 @@ impl Percentiles {
     }
 }
 
-/// The marks of the axis of nines: well-known percentiles, and the outermost that were measured.
+/// The marks of the axis of nines.
 fn marks(up: &Scale, height: f32, shares: impl Iterator<Item = f64>) -> Vec<(f64, String)> {
-    let known = shares.fold(None, |ends: Option<(f64, f64)>, share| match ends {
-        None => Some((share, share)),
-        Some((low, high)) => Some((low.min(share), high.max(share))),
-    });
-    let ends = known.map_or(Vec::new(), |(low, high)| vec![high, low]);
+    let mut measured: Vec<f64> = shares.collect();
+    measured.sort_by(f64::total_cmp);
+    measured.dedup();
+    let ends = measured.last().into_iter().chain(measured.first()).copied();
+    let known = MARKS.into_iter().filter(|share| measured.contains(share));
     let mut found: Vec<(f64, String)> = Vec::new();
-    for share in ends.into_iter().chain(MARKS) {
+    for share in ends.chain(known).chain(measured.iter().copied()) {
         let y = |mark: f64| up.share(mark) * height;
         let mark = nines(share);
-        if up.holds(mark) && found.iter().all(|(other, _)| (y(*other) - y(mark)).abs() >= 24.0) {
+        if found.iter().all(|(other, _)| (y(*other) - y(mark)).abs() >= 24.0) {
             found.push((mark, format!("p{}", percent(share))));
         }
     }

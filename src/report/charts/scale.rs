@@ -128,7 +128,11 @@ impl Scale {
     /// Round values to mark, about `wanted` of them, and the step between them in `unit`s of the axis (0 on a
     /// decadic one).
     pub(super) fn ticks(&self, wanted: usize, unit: f64) -> (Vec<f64>, f64) {
-        if self.is_decadic() { (self.decades(wanted), 0.0) } else { self.even(wanted, unit) }
+        if !self.is_decadic() {
+            return self.even(wanted, unit);
+        }
+        let tries = [wanted, usize::MAX].map(|wanted| self.decades(wanted));
+        tries.into_iter().find(|marks| marks.len() > 2).map_or_else(|| self.even(wanted, unit), |marks| (marks, 0.0))
     }
 
     fn even(&self, wanted: usize, unit: f64) -> (Vec<f64>, f64) {
@@ -144,7 +148,7 @@ impl Scale {
     fn decades(&self, wanted: usize) -> Vec<f64> {
         let (from, to) = (self.low.log10().floor() as i32, self.high.log10().ceil() as i32);
         let every = ((to - from) as usize).div_ceil(wanted.max(1)).max(1);
-        let leads: &[f64] = if (to - from) as usize * 3 <= wanted { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let leads: &[f64] = if (to - from) as usize <= wanted / 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let marks = (from..=to).filter(|exponent| exponent.rem_euclid(every as i32) == 0);
         marks.flat_map(|exponent| leads.iter().map(move |lead| lead * 10f64.powi(exponent))).filter(|mark| self.holds(*mark)).collect()
     }
@@ -208,6 +212,10 @@ mod tests {
                 }
             }
         }
+        let (close, step) = Scale::of_ratios([0.0001, 0.0047].into_iter()).ticks(8, 1e-3);
+        assert_eq!((close.len(), step), (6, 0.0), "1-2-5 where decades alone are too few: {close:?}");
+        let (closer, step) = Scale::of_ratios([0.004, 0.006].into_iter()).ticks(8, 1e-3);
+        assert!(closer.len() > 3 && step > 0.0, "even ones where those are too few: {closer:?}");
         let (marks, step) = Scale::of_values([1.6, 6.6].into_iter(), Zero::Near).ticks(6, 1.0);
         assert_eq!((marks, step), (vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1.0));
         let wide = Scale::of_values([1.0, 500.0].into_iter(), Zero::Near);

@@ -54,9 +54,9 @@ fn outline(path: &Path, shift: f32) -> String {
             if at > 0 {
                 data.push(' ');
             }
-            data.push_str(&number(point.x + shift));
+            data.push_str(&place(point.x + shift));
             data.push(' ');
-            data.push_str(&number(point.y + shift));
+            data.push_str(&place(point.y + shift));
         }
     };
     for segment in path.segments() {
@@ -71,9 +71,16 @@ fn outline(path: &Path, shift: f32) -> String {
     data
 }
 
-/// With two decimals at most: a hundredth of a device pixel.
+/// A coordinate, to a tenth of a device pixel: no eye sees more, and letters are most of the file.
+fn place(value: f32) -> String {
+    short(format!("{value:.1}"))
+}
+
 fn number(value: f32) -> String {
-    let text = format!("{value:.2}");
+    short(format!("{value:.2}"))
+}
+
+fn short(text: String) -> String {
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
@@ -105,6 +112,7 @@ mod tests {
         for (value, expected) in table {
             assert_eq!(number(value), expected);
         }
+        assert_eq!([place(0.04), place(-0.04), place(10.0), place(7.25)], ["0", "0", "10", "7.2"]);
         assert_eq!(escaped("<a b=\"c\">&\u{1b}[31m\n\u{ffff}"), "&lt;a b=&quot;c&quot;&gt;&amp;\u{fffd}[31m \u{fffd}");
     }
 }

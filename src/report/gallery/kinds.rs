@@ -5,12 +5,12 @@ use super::observed::carried;
 use super::{CPU, DRIFT, EFFECTS, FACTORS, INTERACTION, Material, Plate, SERIES, file_stem, pages};
 use crate::model::catalog::ChartInfo;
 use crate::model::chart::ChartOption::{Metric, Sort, X, Y};
-use crate::model::chart::{ChartDecl, ChartKind, Sort as Sorting};
+use crate::model::chart::{ChartDecl, ChartKind, ChartOption, Sort as Sorting};
 use crate::model::results::Results;
-use crate::report::charts::Form;
+use crate::report::charts::{Chart, Form, Scaling};
 use crate::report::page::Section;
 
-const fn info(kind: ChartKind, about: &'static str, options: &'static [crate::model::chart::ChartOption], compares: bool) -> ChartInfo {
+const fn info(kind: ChartKind, about: &'static str, options: &'static [ChartOption], compares: bool) -> ChartInfo {
     ChartInfo { kind, about, options, compares }
 }
 
@@ -18,15 +18,15 @@ const fn info(kind: ChartKind, about: &'static str, options: &'static [crate::mo
 pub const CHARTS: &[ChartInfo] = &[
     info(ChartKind::Effects, "the ratio of every variant to the baseline", &[Metric, Sort], true),
     info(ChartKind::Trials, "all trials of every variant", &[Metric], false),
-    info(ChartKind::Bars, "medians as bars from zero, with all trials", &[Metric], false),
+    info(ChartKind::Bars, "medians as bars from zero, with all trials on them", &[Metric], false),
     info(ChartKind::Line, "a metric over a factor of numbers", &[Metric, X], false),
     info(ChartKind::HeatMap, "the ratio to the baseline over two factors", &[Metric, X, Y], true),
-    info(ChartKind::MainEffects, "what each level of each factor does", &[Metric], true),
+    info(ChartKind::MainEffects, "what each level of each factor does over all others", &[Metric], true),
     info(ChartKind::Interactions, "the levels of one factor at each level of another", &[Metric, X, Y], true),
-    info(ChartKind::Percentiles, "latency percentiles of every variant", &[Metric], false),
+    info(ChartKind::Percentiles, "latency percentiles, one line per trial", &[Metric], false),
     info(ChartKind::Cpu, "where the CPU time went", &[], false),
     info(ChartKind::Series, "one trial of each variant over time", &[], false),
-    info(ChartKind::Drift, "the trials in the order in which they ran", &[], false),
+    info(ChartKind::Drift, "what is left of each trial, in the order in which they ran", &[], false),
 ];
 
 /// Why a record has nothing for a chart.
@@ -155,7 +155,7 @@ impl Material<'_> {
         let metric = self.metric_of(chart)?;
         let name = &self.metric(metric).name;
         let made = self.scaling(chart, metric)?;
-        let plate_of = |(factor, drawn): (String, crate::report::charts::Scaling)| {
+        let plate_of = |(factor, drawn): (String, Scaling)| {
             let alt = format!("{name} over {factor}, every trial a point");
             plate(chart, format!("{}-by-{}", file_stem(name), file_stem(&factor)), &alt, Box::new(drawn))
         };
@@ -192,6 +192,6 @@ fn drawn_if<T>(found: Vec<T>, else_why: Absent) -> Result<Vec<T>, Absent> {
     if found.is_empty() { Err(else_why) } else { Ok(found) }
 }
 
-fn plate(chart: &ChartDecl, stem: String, alt: &str, drawn: Box<dyn crate::report::charts::Chart>) -> Plate {
+fn plate(chart: &ChartDecl, stem: String, alt: &str, drawn: Box<dyn Chart>) -> Plate {
     Plate { stem, alt: alt.to_owned(), section: Section::Charts, svg: chart.svg, chart: drawn }
 }
