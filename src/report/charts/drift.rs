@@ -104,8 +104,14 @@ impl Chart for Drifting {
             frame::draw_left_axis(canvas, plot, &up, &ticks)?;
             plan.draw_axis(canvas)?;
             plan.draw_runs(canvas)?;
-            plan.draw_trials(canvas)?;
-            plan.draw_lines(canvas)?;
+            // No line hides a trial, unless there are so many that they would hide the line.
+            if swarm::is_crowd(plan.count) {
+                plan.draw_trials(canvas)?;
+                plan.draw_lines(canvas)?;
+            } else {
+                plan.draw_lines(canvas)?;
+                plan.draw_trials(canvas)?;
+            }
             key.draw(canvas, HEIGHT)
         })
     }
@@ -138,6 +144,9 @@ impl Drifting {
             entries.extend(self.variants.iter().enumerate().map(|(at, variant)| mark(at, variant)));
         } else {
             entries.push((Sign::Trial, format!("one trial, of any of {} variants", self.variants.len())));
+        }
+        if swarm::is_crowd(n) {
+            entries.push((Sign::Words, "trials that coincide are one mark".to_owned()));
         }
         if trials().any(|trial| trial.tainted) {
             entries.push((Sign::Tainted, "tainted trial".to_owned()));

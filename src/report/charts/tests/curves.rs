@@ -110,6 +110,7 @@ fn blocks_runs_and_the_line_are_explained_where_they_are() {
     for words in ["n = 8 trials", "every other block", "least-squares line of a run", "2026-11-30-実験機-0", "2026-11-30-実験機-1"] {
         assert!(says(&two, words), "{words}");
     }
+    assert!(says(&drifting(2, 1, &[1.0; 500]), "trials that coincide are one mark"));
     let one = drifting(2, 1, &[1.0, -1.0]);
     for words in ["every other block", "least-squares line of a run", "2026-11-30-実験機-0"] {
         assert!(!says(&one, words), "{words}");
