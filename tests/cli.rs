@@ -63,7 +63,7 @@ fn made(place: &Place, end: &str) -> Vec<String> {
 fn other_charts_run_nothing_again_and_are_drawn() {
     let place = Place::with("pair", PAIR);
     assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
-    assert_eq!(made(&place, ".png"), ["wall-trials.png"]);
+    assert_eq!(made(&place, ".png"), ["wall-effects.png", "wall-trials.png"]);
     place.manifest(
         "pair",
         &format!("{PAIR}charts:\n- {{kind: bars, svg: true, title: Bars}}\n- {{kind: line, x: level}}\n- {{kind: cpu}}\n"),

@@ -143,7 +143,7 @@ fn percentiles_of_a_declared_family_are_drawn_as_far_as_the_requests_support_the
     assert_eq!(said, ["the declared chart `percentiles` is missing: no percentile has ten requests beyond it"]);
     let mut undeclared = served(5000.0);
     undeclared.metrics[0].declared = false;
-    assert_eq!(pictures(&files(&undeclared)), ["latency_p99-trials.png"], "nobody declared a percentile");
+    assert_eq!(pictures(&files(&undeclared)), ["latency_p99-effects.png", "latency_p99-trials.png"], "nobody declared a percentile");
 }
 
 /// The rows in the order in which they stand, falling by `fall` from the first to the last.

@@ -212,9 +212,9 @@ mod tests {
                 }
             }
         }
-        let (close, step) = Scale::of_ratios([0.0001, 0.0047].into_iter()).ticks(8, 1e-3);
+        let (close, step) = Scale::of_positive([0.0001, 0.0047].into_iter()).ticks(8, 1e-3);
         assert_eq!((close.len(), step), (6, 0.0), "1-2-5 where decades alone are too few: {close:?}");
-        let (closer, step) = Scale::of_ratios([0.004, 0.006].into_iter()).ticks(8, 1e-3);
+        let (closer, step) = Scale::of_positive([0.004, 0.006].into_iter()).ticks(8, 1e-3);
         assert!(closer.len() > 3 && step > 0.0, "even ones where those are too few: {closer:?}");
         let (marks, step) = Scale::of_values([1.6, 6.6].into_iter(), Zero::Near).ticks(6, 1.0);
         assert_eq!((marks, step), (vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0], 1.0));
