@@ -12,7 +12,7 @@ tell_skipped := sort -u -t' ' -k1,1 "$(SKIPPED)" | sed 's/^/skipped: /' && echo 
 help:
 	@echo 'make demo   build, make sure an engine is there, run a first experiment, show where the CSV and the charts are'
 	@echo 'make test   everything, engine tests included'
-	@echo 'make soak   the long tests: hundreds of killed runs, 100,000 damaged outputs; takes a quarter of an hour'
+	@echo 'make soak   the long tests: hundreds of killed runs, 100,000 damaged outputs, eighty identical containers; takes a quarter of an hour'
 	@echo 'make lint   format, clippy, documentation'
 	@echo 'make bench  every performance bar beside its limit, and what peers take for the same work'
 	@echo 'make bench-statistics  error rates of the analysis over seven kinds of noise, simulated'
