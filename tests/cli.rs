@@ -445,16 +445,19 @@ fn a_persons_own_templates_make_the_pages() {
 fn what_an_earlier_report_left_is_removed_and_a_persons_files_stay() {
     let place = Place::with("pair", PAIR);
     assert_eq!(place.fake(CALM, &["run", "pair"]).code, 0);
-    for name in ["wall-by-gone.png", "sketch.png", "notes.csv", "notes.md"] {
+    let persons = ["sketch.png", "notes.csv", "notes.md", "side-effects.png", "wall-by-hand.svg"];
+    for name in ["wall-by-gone.png", "wall-by-gone.svg"].iter().chain(&persons) {
         place.write(&format!("reports/pair/{name}"), "text");
     }
+    let page = std::fs::read_to_string(place.path("reports/pair/README.md")).expect("the page");
+    place.write("reports/pair/README.md", format!("{page}\n![of another day](wall-by-gone.png)\n"));
     let said = place.run(&["report", "--check"]);
     assert_eq!(said.code, 1);
-    assert!(said.stderr.contains("would remove wall-by-gone.png\n"), "{}", said.stderr);
+    assert!(said.stderr.contains("would change README.md and remove wall-by-gone.png, wall-by-gone.svg\n"), "{}", said.stderr);
     assert!(place.run(&["report"]).stderr.starts_with("removed reports/pair/wall-by-gone.png"));
     assert_eq!(place.run(&["report", "--check"]).code, 0);
     let there = |name: &str| place.path(&format!("reports/pair/{name}")).exists();
-    assert_eq!(["wall-by-gone.png", "sketch.png", "notes.csv", "notes.md"].map(there), [false, true, true, true]);
+    assert!(!there("wall-by-gone.png") && !there("wall-by-gone.svg") && persons.iter().all(|name| there(name)));
 }
 
 #[test]

@@ -148,7 +148,8 @@ fn stale(store: &Store, files: &[(String, Vec<u8>)]) -> Vec<String> {
     let entries = std::fs::read_dir(store.folder()).into_iter().flatten().flatten();
     let plain = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
     let names = plain.filter_map(|entry| entry.file_name().into_string().ok());
-    let mut stale: Vec<String> = names.filter(|name| report::makes(name) && !files.iter().any(|(made, _)| made == name)).collect();
+    let page = std::fs::read_to_string(store.folder().join("README.md")).unwrap_or_default();
+    let mut stale: Vec<String> = names.filter(|name| report::is_of(name, &page) && !files.iter().any(|(made, _)| made == name)).collect();
     stale.sort();
     stale
 }

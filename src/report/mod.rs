@@ -84,6 +84,14 @@ pub fn makes(name: &str) -> bool {
     tables::NAMES.contains(&name) || templates::Language::ALL.iter().any(|language| language.page() == name) || gallery::is_chart(name)
 }
 
+/// Whether a file beside `page`, the README.md of an earlier report, is of that report: by its name, and a chart only when the page shows
+/// it, for a person may give a picture such a name, too.
+#[must_use]
+pub fn is_of(name: &str, page: &str) -> bool {
+    let shown = || name.strip_suffix(".svg").map_or_else(|| name.to_owned(), |stem| format!("{stem}.png"));
+    makes(name) && (!gallery::is_chart(name) || page.contains(&format!("({})", templates::inline::address(&shown()))))
+}
+
 /// The answers in plain words, one sentence per comparison that verdicts are about: for a terminal, without mark-up, and with the
 /// control characters of a person's texts named ([`visible`]). Beyond 20 comparisons a sentence says how many there are; the last one says when
 /// more blocks would help.
