@@ -19,7 +19,7 @@ pub(in crate::report) fn factors(results: &Results, analysis: &Analysis) -> Vec<
             "Main effects",
             "Each row is a level against the baseline's level of its factor, averaged (on logarithms) over the combinations of the other \
              factors that have both. p is adjusted over this table by Holm's method. Where an effect depends on another factor, read the lines \
-             below it instead: the average holds nowhere.",
+             below it instead: the average may hold nowhere.",
             "ratio",
             analysis.main_effects.iter().filter_map(|effect| on_page.main(effect)).collect(),
         ),
