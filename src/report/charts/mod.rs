@@ -125,7 +125,7 @@ pub enum ChartError {
 }
 
 /// A chart: plain values, laid out when it is drawn.
-pub trait Chart {
+pub trait Chart: Send + Sync {
     /// Lays the chart out.
     ///
     /// # Errors

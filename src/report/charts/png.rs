@@ -27,7 +27,7 @@ pub(super) fn encode(pixels: &Pixmap, shades: usize) -> Result<Vec<u8>, ChartErr
     encoder.set_color(ColorType::Indexed);
     encoder.set_palette(palette);
     encoder.set_depth(BitDepth::Eight);
-    encoder.set_compression(Compression::High);
+    encoder.set_compression(Compression::Balanced);
     // Places in a palette are names, not amounts: predicting one from its neighbour only makes noise.
     encoder.set_filter(Filter::NoFilter);
     encoder.set_pixel_dims(Some(PixelDimensions { xppu: DOTS_PER_METRE, yppu: DOTS_PER_METRE, unit: Unit::Meter }));
