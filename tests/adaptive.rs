@@ -52,6 +52,10 @@ fn a_run_ends_at_the_first_look_that_is_narrow_enough_and_stays_ended() {
     assert_eq!(told(&looks(&place)), [(8, None), (12, Some(Enough::Narrow))]);
     assert_eq!(place.rows("pair").len(), 3 * 12);
     assert!(run(&place, "{target: 3%}", &noisy()).stderr.contains("up to date"));
+    let status = || place.run(&["status", "pair"]).stdout;
+    assert!(status().contains("complete"), "{}", status());
+    place.manifest("pair", &manifest("{target: 2%}"));
+    assert!(status().contains("12 of 32"), "{}", status());
     assert!(run(&place, "{target: 4%}", &noisy()).stderr.contains("up to date"), "what is narrow enough for less stays so");
     run(&place, "{target: 2%}", &noisy());
     assert_eq!(told(&looks(&place)[2..]), [(16, None), (24, Some(Enough::Narrow))], "a narrower target goes on from what is there");

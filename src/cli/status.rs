@@ -125,7 +125,12 @@ fn examine(path: &Path, reports: Option<&Path>) -> Standing {
     };
     let host = loaded.newest_host().cloned().unwrap_or_else(crate::measure::host::facts);
     let history = record::history(&loaded, &host, &[]);
-    let options = Options { earlier_runs: loaded.runs.len() as u64, host: Some(host), ..Options::default() };
+    let options = Options {
+        blocks: loaded.enough_blocks(&opened.experiment.design),
+        earlier_runs: loaded.runs.len() as u64,
+        host: Some(host),
+        ..Options::default()
+    };
     let catalog = catalog::catalog();
     let planned = match plan::plan(&opened.experiment, &catalog, &history, &options) {
         Ok(planned) => planned,
