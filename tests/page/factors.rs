@@ -1,11 +1,13 @@
 //! What factors do, alone and to each other, and whether the machine held still: from numbers that are made up.
 
 use super::{example, in_html, page};
+use shakedown::analyse::analyse;
 use shakedown::model::estimate::{Analysis, Effect, Verdict};
 use shakedown::model::factorial::{Interaction, MainEffect, SimpleEffect, Trend};
 use shakedown::model::plan::FactorSummary;
 use shakedown::model::results::Results;
 use shakedown::model::sequence::{Drift, Modes, Residual};
+use shakedown::report::answers;
 
 fn effect(ratio: f64, verdict: Verdict) -> Effect {
     Effect {
@@ -130,4 +132,29 @@ fn it_is_told_whether_the_machine_held_still() {
     assert!(made.contains("\n## Did the machine hold still?\n\n- No drift was found (Mann-Kendall test over n = 24 trials"), "{made}");
     assert!(!in_html(&results, &analysis).contains(banner));
     assert!(!made.contains("noise is slow") && !made.contains("Two groups"), "{made}");
+}
+
+#[test]
+fn factors_are_answered_before_variants_and_say_why_they_are_not() {
+    let (results, mut analysis) = two_factors();
+    analysis.comparisons = analyse(&results).comparisons;
+    let said = |analysis: &Analysis| answers(&results, analysis);
+    let both = said(&analysis);
+    assert_eq!(
+        both[..2],
+        [
+            "cpus=0.5 takes 2.000 times as long as cpus=1 over 2 combinations of the other factors (1.960 to 2.040, n = 10): different (worse)",
+            "net=bridge takes 1.300 times as long as net=host over 2 combinations of the other factors (1.274 to 1.326, n = 10): different (worse); but it depends: 1.100 at cpus=1, 1.600 at cpus=0.5",
+        ]
+    );
+    assert!(both[2].contains(" takes ") && !both[2].contains("combinations"), "{both:?}");
+    let end = |analysis: &Analysis| said(analysis)[1].rsplit_once("): ").expect("an end").1.to_owned();
+    analysis.main_effects[1].effect.verdict = Verdict::Undecided;
+    analysis.main_effects[1].engine_starts = Some(3);
+    assert_eq!(end(&analysis), "undecided; insufficient engine starts: 3 of 5");
+    analysis.main_effects[1].engine_starts = None;
+    analysis.main_effects[1].lost = Some((3, 10));
+    assert_eq!(end(&analysis), "undecided; 3 of 10 blocks lack a trial that it needs");
+    analysis.main_effects[1].too_short = true;
+    assert_eq!(end(&analysis), "too short to trust");
 }

@@ -5,8 +5,9 @@ use super::judged::{self, Case};
 use super::number;
 use super::sections::FRAGILE;
 use super::sentences::{claim, direction, interval, replicates, worded};
+use super::undecided;
 use super::view::{FactorRow, FactorTable, SimpleRow};
-use crate::model::estimate::{Analysis, Effect, Verdict};
+use crate::model::estimate::{Analysis, ENOUGH_ENGINE_STARTS, Effect, Verdict};
 use crate::model::factorial::{Interaction, MainEffect, SimpleEffect, Trend};
 use crate::model::metric::Better;
 use crate::model::results::Results;
@@ -71,6 +72,11 @@ impl Factors<'_> {
             let ratio = number::ratio(simple.effect.ratio, [simple.effect.low, simple.effect.high]).0;
             Some(Inline::from(format!("{ratio} at ")).and(self.level(simple.factor, simple.level)?))
         };
+        let few = main.engine_starts.filter(|starts| *starts < ENOUGH_ENGINE_STARTS).map(undecided::insufficient);
+        let why = few.map_or_else(|| lost(main.lost), Inline::from);
+        if !why.is_empty() {
+            return Some(said.and("; ").and(why));
+        }
         let simple = joined(main.simple.iter().filter_map(at), ", ");
         Some(if simple.is_empty() { said } else { said.and("; but it depends: ").and(simple) })
     }
