@@ -37,6 +37,8 @@ fn open(chromium: &Path, html: &str) -> Opened {
     let mut command = Command::new("timeout");
     command.arg("120").arg(chromium);
     command.args(["--headless=new", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"]);
+    // Where a machine gives shared memory to nobody, pages would die.
+    command.arg("--disable-dev-shm-usage");
     // The sandbox cannot be had as root; no name resolves, so that not even the browser itself leaves the machine.
     command.args(rustix::process::geteuid().is_root().then_some("--no-sandbox"));
     command.arg("--host-resolver-rules=MAP * ~NOTFOUND");
