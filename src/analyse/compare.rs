@@ -1,18 +1,17 @@
 //! Two records of one experiment: what changed from A to B.
 //!
 //! The level of a variant is compared by its trials, and its ratio to the baseline by the blocks of each record: records of different times
-//! have no block in common, so both are two lists that nothing pairs (`contrast`). Trials that stand in both records (a record grows) say
+//! have no block in common, so both are two lists that nothing pairs (`difference`). Trials that stand in both records (a record grows) say
 //! nothing about a change; only where there are no others are they compared with themselves, pair by pair, as two designs read them.
 
 use super::difference::Difference;
 use super::environment::environment;
-use super::families::{Correction, adjust};
-use super::observed::{Key, Observed};
+use super::families::{Correction, adjust, believe};
+use super::observed::{Key, Observed, too_many};
 use super::starts::Starts;
-use super::verdict::{distrusted, verdict};
+use super::verdict::{decide, distrusted};
 use super::{ALPHA, primary, too_short};
 use crate::model::change::{Change, Machine, Shift, ShiftKind};
-use crate::model::estimate::Verdict;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, Results};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -162,7 +161,7 @@ impl<'r> Sides<'r> {
             let baseline = kind == ShiftKind::Relative && self.short[side].contains(&self.records[side].baseline);
             baseline || self.short[side].contains(&variant)
         };
-        let lost = logs.iter().map(|side| (side.lost, side.lost + side.values.len())).filter(|(lost, all)| lost * 5 > *all);
+        let lost = logs.iter().filter_map(|side| too_many(side.lost, side.lost + side.values.len()));
         let shift = Shift {
             kind,
             variant: variant.id.clone(),
@@ -233,10 +232,8 @@ fn answer(questions: Vec<Question>, b: &Results, shared: &mut BTreeSet<(String, 
             let Question { mut shift, contrast, shared: of_both } = question;
             shared.extend(of_both);
             shift.effect = contrast.effect(guarded);
-            shift.effect.p_adjusted = adjusted;
-            if shift.lost.is_none() && shift.lacks_engine_starts().is_none() {
-                shift.effect.verdict = verdict(&shift.effect, adjusted.or(shift.effect.p), ALPHA, &b.design);
-            }
+            let withheld = shift.lost.is_some() || shift.lacks_engine_starts().is_some();
+            decide(&mut shift.effect, adjusted, withheld, ALPHA, &b.design);
             answers.push(shift);
         }
     }
@@ -248,9 +245,7 @@ fn distrust(change: &mut Change) {
     let Some(control) = change.shifts.iter().find(|shift| shift.control) else { return };
     let Some(limit) = distrusted(&control.effect) else { return };
     for shift in change.shifts.iter_mut().filter(|shift| shift.kind == ShiftKind::Relative && shift.primary && !shift.control) {
-        if (shift.effect.ratio - 1.0).abs() <= limit {
-            shift.effect.verdict = Verdict::Undecided;
-        }
+        believe(&mut shift.effect, limit);
     }
     change
         .cautions

@@ -1,7 +1,7 @@
 //! Weighted sums of log values over several variants of one block: main effects, interactions and trends are all of this form, and the
 //! t test on them asks nothing of the noise but that the order within a block is random.
 
-use super::observed::{Key, Observed};
+use super::observed::{Key, Observed, too_many};
 use super::replicates::Replicates;
 use super::starts::Starts;
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ pub(super) struct Contrast {
     pub(super) replicates: Replicates,
     /// Whether engine starts are what is repeated.
     pub(super) by_starts: bool,
-    /// Blocks without a value, and all blocks, when those are more than a fifth.
+    /// Blocks without a value, and all blocks, when those are too many.
     pub(super) lost: Option<(usize, usize)>,
 }
 
@@ -41,9 +41,9 @@ impl Contrast {
         }
         let failed: BTreeSet<Key> = weights.iter().flat_map(|(variant, _)| observed.failed(*variant)).copied().collect();
         let lost = nonpositive + failed.len();
-        let all = lost + logs.len();
+        let lost = too_many(lost, lost + logs.len());
         let by_starts = starts.differ(weights);
         let logs = if by_starts { starts.means(&logs) } else { logs.into_iter().map(|(_, log)| log).collect() };
-        Self { replicates: Replicates::of(logs), by_starts, lost: (lost * 5 > all).then_some((lost, all)) }
+        Self { replicates: Replicates::of(logs), by_starts, lost }
     }
 }

@@ -3,6 +3,7 @@
 //! Welch's test does not ask that both sides are equally noisy. It does ask that the replicates of a side are independent: what a day does
 //! to all trials of one record is not in its interval.
 
+use super::moments::moments;
 use super::{ALPHA, power, tail};
 use crate::model::estimate::{Effect, Verdict};
 
@@ -86,12 +87,4 @@ impl Difference {
         let (low, high) = ((self.mean - half).exp(), (self.mean + half).exp());
         high.is_finite().then_some((low, high))
     }
-}
-
-/// Mean and variance (n - 1; 0 of one value); none without values.
-fn moments(values: &[f64]) -> Option<(f64, f64)> {
-    let n = values.len();
-    let mean = values.iter().sum::<f64>() / n as f64;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (n > 0).then_some((mean, if n < 2 { 0.0 } else { squares / (n - 1) as f64 }))
 }

@@ -7,8 +7,8 @@ use super::contrasts::{Contrast, Weights};
 use super::families::{Correction, adjust, believe};
 use super::observed::Observed;
 use super::starts::Starts;
-use super::verdict::{significance, verdict};
-use crate::model::estimate::{ENOUGH_ENGINE_STARTS, Effect, Verdict};
+use super::verdict::{decide, significance};
+use crate::model::estimate::{Effect, Verdict, too_few_starts};
 use crate::model::factorial::{Interaction, MainEffect, SimpleEffect, Trend};
 use crate::model::plan::AA_SUFFIX;
 use crate::model::quantity;
@@ -30,7 +30,7 @@ pub(super) struct Factorial {
 /// are too short to trust; an effect up to `distrusted` is not believed.
 pub(super) fn factorial(
     results: &Results,
-    observed: &Observed,
+    (observed, starts): (&Observed, &Starts),
     metric: usize,
     short: &BTreeSet<usize>,
     distrusted: Option<f64>,
@@ -44,8 +44,7 @@ pub(super) fn factorial(
     }
     let of_design = (0..results.variants.len()).filter(|variant| !is_copy(variant) && whole(variant));
     let cells: HashMap<&[u32], usize> = of_design.map(|variant| (&results.variants[variant].levels[..], variant)).collect();
-    let starts = Starts::of(results);
-    let asked = Asked { results, observed, metric, starts: &starts, cells, baseline: &baseline.levels };
+    let asked = Asked { results, observed, metric, starts, cells, baseline: &baseline.levels };
     let varying: Vec<usize> = (0..results.factors.len()).filter(|factor| asked.levels(*factor).len() > 1).collect();
     let mut found = Factorial { trends: asked.trends(&varying), ..Factorial::default() };
     if varying.len() < 2 {
@@ -179,11 +178,10 @@ impl Asked<'_> {
     /// Whether an effect depends on other factors, and what it is at each of their levels. An interaction counts when it is different, or
     /// when it is larger than half of an effect that is, unless it was shown to be none.
     fn qualify(&self, effect: &mut MainEffect, interactions: &[Interaction]) {
-        let differs = |effect: &Effect| matches!(effect.verdict, Verdict::Different | Verdict::DifferentSmall);
-        let own = differs(&effect.effect).then(|| effect.effect.ratio.ln().abs());
+        let own = effect.effect.verdict.differs().then(|| effect.effect.ratio.ln().abs());
         let matters = |other: &Effect| {
             let large = own.is_some_and(|own| other.ratio.ln().abs() > own / 2.0) && other.verdict != Verdict::Equivalent;
-            differs(other) || large
+            other.verdict.differs() || large
         };
         for interaction in interactions.iter().filter(|interaction| matters(&interaction.effect)) {
             let other = match (interaction.factors, interaction.levels) {
@@ -249,12 +247,9 @@ impl Asked<'_> {
         let alpha = significance(self.results);
         let answers = contrasts.into_iter().zip(effects).zip(adjusted).map(|((contrast, effect), p_adjusted)| {
             let mut effect = effect?;
-            effect.p_adjusted = p_adjusted;
             let engine_starts = contrast.by_starts.then_some(effect.n);
-            let few = engine_starts.is_some_and(|starts| starts < ENOUGH_ENGINE_STARTS);
-            if contrast.lost.is_none() && !few {
-                effect.verdict = verdict(&effect, p_adjusted.or(effect.p), alpha, &self.results.design);
-            }
+            let withheld = contrast.lost.is_some() || too_few_starts(engine_starts).is_some();
+            decide(&mut effect, p_adjusted, withheld, alpha, &self.results.design);
             if let Some(limit) = distrusted {
                 believe(&mut effect, limit);
             }

@@ -6,7 +6,7 @@ use super::paired::Paired;
 use super::pooled::Pooled;
 use super::replicates::Spread;
 use super::starts::Starts;
-use super::verdict::{distrusted, significance, verdict};
+use super::verdict::{decide, distrusted, significance};
 use crate::model::estimate::{Clean, Comparison, Effect, Subject, Verdict};
 use crate::model::experiment::{self, Variance};
 use crate::model::plan::AA_SUFFIX;
@@ -52,7 +52,7 @@ pub fn primary(results: &Results) -> Option<usize> {
 
 /// Makes every comparison: family first, then the A/A control, workload pairs, and the exploratory metrics. The windows of the variants
 /// in `short` are too short to trust.
-pub(super) fn compare(results: &Results, observed: &Observed, short: &BTreeSet<usize>) -> Found {
+pub(super) fn compare(results: &Results, observed: &Observed, starts: &Starts, short: &BTreeSet<usize>) -> Found {
     let mut found = Found::default();
     let Some(primary) = primary(results) else { return found };
     if results.baseline >= results.variants.len() {
@@ -62,11 +62,10 @@ pub(super) fn compare(results: &Results, observed: &Observed, short: &BTreeSet<u
         let is_wanted = move |index: &usize| *index != results.baseline && results.variants[*index].id.ends_with(AA_SUFFIX) == copy;
         (0..results.variants.len()).filter(is_wanted).collect::<Vec<usize>>()
     };
-    let starts = Starts::of(results);
     let against_baseline = |metric: usize, variant: usize| {
         let (over, under) = (observed.cell(metric, variant), observed.cell(metric, results.baseline));
         let failed = observed.failed(variant).union(observed.failed(results.baseline)).count();
-        let starts = Some(&starts).filter(|starts| starts.compares_engines(variant));
+        let starts = Some(starts).filter(|starts| starts.compares_engines(variant));
         let paired = Paired::of(over, under, failed, starts);
         Question { metric, subject: Subject::Variant(variant), paired, engines: starts.is_some() }
     };
@@ -106,7 +105,7 @@ pub(super) fn compare(results: &Results, observed: &Observed, short: &BTreeSet<u
 
 /// Puts the comparisons of the clean trials beside those of all, where tainted ones take part. They are families of their own, with their
 /// own correction and A/A control.
-pub(super) fn without_tainted(results: &Results, comparisons: &mut [Comparison]) {
+pub(super) fn without_tainted(results: &Results, starts: &Starts, comparisons: &mut [Comparison]) {
     let mut tainted = vec![0; results.variants.len()];
     for variant in results.rows.iter().filter(|row| !row.row.taints.is_empty()).filter_map(ResultRow::counts) {
         if let Some(count) = tainted.get_mut(variant) {
@@ -117,7 +116,7 @@ pub(super) fn without_tainted(results: &Results, comparisons: &mut [Comparison])
         return;
     }
     // What is too short is tainted, and so is gone.
-    let clean = compare(results, &Observed::clean(results), &BTreeSet::new()).comparisons;
+    let clean = compare(results, &Observed::clean(results), starts, &BTreeSet::new()).comparisons;
     for comparison in comparisons {
         let left_out = match comparison.subject {
             Subject::Variant(variant) => tainted[variant] + tainted[results.baseline],
@@ -172,17 +171,15 @@ impl Found {
         let tested: Vec<Option<f64>> = effects.iter().map(|effect| effect.as_ref().and_then(|effect| effect.p)).collect();
         let adjusted = adjust(&tested, correction);
         let mut answers = Vec::new();
-        for ((question, effect), (p, p_adjusted)) in questions.into_iter().zip(effects).zip(tested.iter().zip(adjusted)) {
+        for ((question, effect), p_adjusted) in questions.into_iter().zip(effects).zip(adjusted) {
             self.note(&question);
-            let Some(mut effect) = effect else { continue };
-            effect.p_adjusted = p_adjusted;
+            let Some(effect) = effect else { continue };
             let metric = results.metrics[question.metric].name.clone();
             let engine_starts = question.engines.then_some(effect.n);
             let lost = question.paired.lost();
             let mut answer = Comparison { metric, subject: question.subject, effect, engine_starts, too_short: false, lost, clean: None };
-            if lost.is_none() && answer.lacks_engine_starts().is_none() {
-                answer.effect.verdict = verdict(&answer.effect, p_adjusted.or(*p), alpha, &results.design);
-            }
+            let withheld = lost.is_some() || answer.lacks_engine_starts().is_some();
+            decide(&mut answer.effect, p_adjusted, withheld, alpha, &results.design);
             answers.push(answer);
         }
         answers

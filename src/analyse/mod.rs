@@ -30,6 +30,7 @@ mod hygiene;
 mod kendall;
 mod limiter;
 mod modes;
+mod moments;
 mod observed;
 mod order_statistics;
 mod paired;
@@ -57,6 +58,7 @@ pub use verdict::significance;
 use crate::model::estimate::{Analysis, LevelRow};
 use crate::model::results::Results;
 use observed::Observed;
+use starts::Starts;
 
 /// The error rate of every test and the complement of every interval's level.
 pub const ALPHA: f64 = 0.05;
@@ -74,11 +76,13 @@ pub fn analyse(results: &Results) -> Analysis {
         }
     }
     let short = too_short(results);
-    let mut found = families::compare(results, &observed, &short);
-    families::without_tainted(results, &mut found.comparisons);
+    let starts = Starts::of(results);
+    let mut found = families::compare(results, &observed, &starts, &short);
+    families::without_tainted(results, &starts, &mut found.comparisons);
     let metric = primary(results);
     let distrusted = found.distrusted.map(|(limit, _)| limit);
-    let factorial = metric.map(|metric| factorial::factorial(results, &observed, metric, &short, distrusted)).unwrap_or_default();
+    let factorial =
+        metric.map(|metric| factorial::factorial(results, (&observed, &starts), metric, &short, distrusted)).unwrap_or_default();
     let cautions = cautions::cautions(results, &observed, &found);
     Analysis {
         levels,

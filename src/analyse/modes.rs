@@ -3,6 +3,7 @@
 //! The values are split at their widest gap. Below 20 of them noise alone looks like two groups too often (at ten values, every seventh
 //! time), and the strip of all trials shows more than a test.
 
+use super::moments::moments;
 use super::observed::Observed;
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
@@ -55,10 +56,10 @@ fn split(mut logs: Vec<f64>, variant: Option<usize>) -> Option<Modes> {
     if (lower.len().min(upper.len()) as f64) < least {
         return None;
     }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
-    let squares = |values: &[f64]| values.iter().map(|value| (value - mean(values)).powi(2)).sum::<f64>();
-    let within = squares(lower) + squares(upper);
+    let spread = |values: &[f64]| moments(values).map(|(mean, variance)| (mean, variance * (values.len() - 1) as f64));
+    let ((below, of_lower), (above, of_upper), (_, all)) = (spread(lower)?, spread(upper)?, spread(&logs)?);
+    let within = of_lower + of_upper;
     let sd = (within / (n - 2) as f64).sqrt();
-    let found = 1.0 - within / squares(&logs) > EXPLAINED && gap > GAP * sd;
-    found.then(|| Modes { variant, n, lower: lower.len() as f64 / n as f64, gap: (mean(upper) - mean(lower)).exp() })
+    let found = 1.0 - within / all > EXPLAINED && gap > GAP * sd;
+    found.then(|| Modes { variant, n, lower: lower.len() as f64 / n as f64, gap: (above - below).exp() })
 }

@@ -65,6 +65,12 @@ impl Observed {
     }
 }
 
+/// The blocks that are lost, and all blocks, when those are more than a fifth: what is left was selected, often by its value, so no
+/// verdict is given.
+pub(super) fn too_many(lost: usize, all: usize) -> Option<(usize, usize)> {
+    (lost * 5 > all).then_some((lost, all))
+}
+
 /// The variant for which a row is a loss: it failed, and no later attempt replaced it.
 fn fails(row: &ResultRow) -> Option<usize> {
     row.variant.filter(|_| row.row.outcome == Outcome::Failed && !row.superseded)

@@ -1,6 +1,6 @@
 //! Two lists of observations paired by their blocks, or by the engine starts that hosted those.
 
-use super::observed::Key;
+use super::observed::{Key, too_many};
 use super::replicates::Replicates;
 use super::starts::Starts;
 
@@ -43,11 +43,9 @@ impl Paired {
         Self { replicates: Replicates::of(logs), pairs, nonpositive, failed }
     }
 
-    /// The blocks that have no ratio, and all blocks, when those are more than a fifth: what is left was selected, often by its
-    /// value, so no verdict is given.
+    /// The blocks that have no ratio, and all blocks, when those are too many.
     pub(super) fn lost(&self) -> Option<(usize, usize)> {
         let lost = self.nonpositive + self.failed;
-        let all = lost + self.pairs;
-        (lost * 5 > all).then_some((lost, all))
+        too_many(lost, lost + self.pairs)
     }
 }

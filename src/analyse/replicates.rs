@@ -5,6 +5,7 @@
 //! the ratios: swapping numerator and denominator gives exactly the reciprocal.
 
 use super::difference::{Difference, ROUNDING};
+use super::moments::moments;
 use super::{ALPHA, ranks};
 use crate::model::estimate::Effect;
 
@@ -30,11 +31,8 @@ pub(super) struct Spread {
 
 impl Replicates {
     pub(super) fn of(logs: Vec<f64>) -> Self {
-        let n = logs.len();
-        let mean = logs.iter().sum::<f64>() / n.max(1) as f64;
-        let squares: f64 = logs.iter().map(|d| (d - mean).powi(2)).sum();
-        let sd = if n < 2 { 0.0 } else { (squares / (n - 1) as f64).sqrt() };
-        Self { logs, mean, sd }
+        let (mean, variance) = moments(&logs).unwrap_or_default();
+        Self { logs, mean, sd: variance.sqrt() }
     }
 
     pub(super) fn n(&self) -> usize {

@@ -21,8 +21,16 @@ pub fn significance(results: &Results) -> f64 {
     }
 }
 
+/// Gives an effect its corrected p, and the verdict that this allows unless it is `withheld`.
+pub(super) fn decide(effect: &mut Effect, p_adjusted: Option<f64>, withheld: bool, alpha: f64, design: &Design) {
+    effect.p_adjusted = p_adjusted;
+    if !withheld {
+        effect.verdict = verdict(effect, p_adjusted.or(effect.p), alpha, design);
+    }
+}
+
 /// What may be said of an effect with this p, where one up to `alpha` is believed. No significant difference is never taken for equivalence.
-pub(super) fn verdict(effect: &Effect, p: Option<f64>, alpha: f64, design: &Design) -> Verdict {
+fn verdict(effect: &Effect, p: Option<f64>, alpha: f64, design: &Design) -> Verdict {
     if p.is_some_and(|p| p <= alpha) {
         let far = (effect.ratio - 1.0).abs() >= design.min_effect;
         return if far { Verdict::Different } else { Verdict::DifferentSmall };
@@ -37,7 +45,7 @@ pub(super) fn verdict(effect: &Effect, p: Option<f64>, alpha: f64, design: &Desi
 /// The size, as a fraction, up to which the verdicts of an experiment are worth nothing, because its A/A control, a second copy of
 /// the baseline, was itself called different; none when the control holds.
 pub(super) fn distrusted(control: &Effect) -> Option<f64> {
-    if !matches!(control.verdict, Verdict::Different | Verdict::DifferentSmall) {
+    if !control.verdict.differs() {
         return None;
     }
     let far = [control.low, control.high, Some(control.ratio)].into_iter().flatten().map(|bound| (bound - 1.0).abs());

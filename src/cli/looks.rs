@@ -28,7 +28,7 @@ impl<'s> Looks<'s> {
 
     /// The blocks that every variant has, and half the width of a ratio's interval as a fraction.
     fn spread(&self) -> Result<Option<(u32, f64)>, RecordError> {
-        let results = record::results(self.store, self.experiment, record::load(self.store)?)?;
+        let results = record::results_without_samples(self.store, self.experiment, record::load(self.store)?)?;
         Ok(half_width(&results).map(|(blocks, half)| (u32::try_from(blocks).unwrap_or(u32::MAX), half.exp_m1())))
     }
 }
@@ -49,7 +49,7 @@ impl Observer for Looks<'_> {
         let is_over = asked.budget.is_some_and(|budget| self.began.elapsed() >= budget);
         // A failed trial may leave their number as it was.
         let is_time = blocks != self.last && Adaptive::LOOKS.contains(&blocks);
-        let last = blocks >= Adaptive::LOOKS[Adaptive::LOOKS.len() - 1];
+        let last = blocks >= Adaptive::MOST;
         let enough = if is_time && half_width.is_some_and(|half| half <= asked.target) {
             Some(Enough::Narrow)
         } else if last {

@@ -13,7 +13,7 @@ pub(super) fn design(root: &Tree, found: &mut Vec<Diagnostic>) -> Design {
     for (key, tree) in fields(root, "design") {
         if &*key.name == "adaptive" {
             design.adaptive = Some(adaptive(tree, found));
-            design.blocks = Adaptive::LOOKS[Adaptive::LOOKS.len() - 1];
+            design.blocks = Adaptive::MOST;
             let fixed = fields(root, "design").iter().find(|(key, _)| &*key.name == "blocks");
             found.extend(fixed.map(|(key, tree)| {
                 Diagnostic::error(point(tree, key), "`blocks` and `adaptive` together: the number of blocks is either fixed or found")

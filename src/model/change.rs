@@ -1,6 +1,6 @@
 //! What one record of an experiment says against another one: always B over A.
 
-use super::estimate::{ENOUGH_ENGINE_STARTS, Effect, Verdict};
+use super::estimate::{Effect, Verdict, too_few_starts};
 use super::metric::{Better, Unit};
 
 /// Record B against record A of the same experiment.
@@ -102,7 +102,7 @@ impl Shift {
     /// How many engine starts the smaller side has, where they are too few for a verdict.
     #[must_use]
     pub fn lacks_engine_starts(&self) -> Option<usize> {
-        (self.by_starts && self.effect.n < ENOUGH_ENGINE_STARTS).then_some(self.effect.n)
+        too_few_starts(self.by_starts.then_some(self.effect.n))
     }
 
     /// The verdict in words, with the reason why it is none.
@@ -123,7 +123,7 @@ impl Shift {
     /// Whether B differs from A, and may be said to.
     #[must_use]
     pub fn is_different(&self) -> bool {
-        matches!(self.effect.verdict, Verdict::Different | Verdict::DifferentSmall) && !self.too_short
+        self.effect.verdict.differs() && !self.too_short
     }
 
     /// Whether it differs, and to the worse; none where it does not differ or the metric has no direction.

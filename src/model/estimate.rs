@@ -8,6 +8,12 @@ use serde::{Deserialize, Serialize};
 /// Below this many engine starts there is no verdict about what differs by its engine.
 pub const ENOUGH_ENGINE_STARTS: usize = 5;
 
+/// How many engine starts there are, where they are what is repeated and too few for a verdict.
+#[must_use]
+pub fn too_few_starts(engine_starts: Option<usize>) -> Option<usize> {
+    engine_starts.filter(|starts| *starts < ENOUGH_ENGINE_STARTS)
+}
+
 /// The level of one variant: median and what surrounds it. No bare number leaves the analysis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
@@ -71,6 +77,12 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// Whether it was shown that something differs, by however little.
+    #[must_use]
+    pub fn differs(self) -> bool {
+        matches!(self, Self::Different | Self::DifferentSmall)
+    }
+
     /// The words of reports and CSV.
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -124,7 +136,7 @@ impl Comparison {
     /// How many engine starts there are, where engines are compared over too few of them for a verdict.
     #[must_use]
     pub fn lacks_engine_starts(&self) -> Option<usize> {
-        self.engine_starts.filter(|starts| *starts < ENOUGH_ENGINE_STARTS)
+        too_few_starts(self.engine_starts)
     }
 }
 

@@ -204,6 +204,9 @@ pub struct Adaptive {
 impl Adaptive {
     /// After how many blocks it is looked.
     pub const LOOKS: [u32; 5] = [8, 12, 16, 24, 32];
+
+    /// Blocks at the last look.
+    pub const MOST: u32 = Self::LOOKS[Self::LOOKS.len() - 1];
 }
 
 impl Default for Adaptive {

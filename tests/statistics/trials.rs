@@ -88,7 +88,7 @@ impl Trials {
 
     /// The same with a number of blocks that is found while they are measured, this one at most.
     pub fn adaptive(variants: usize) -> Self {
-        let mut trials = Self::new(variants, Adaptive::LOOKS[Adaptive::LOOKS.len() - 1] as usize);
+        let mut trials = Self::new(variants, Adaptive::MOST as usize);
         trials.results.design.adaptive = Some(Adaptive::default());
         trials
     }
@@ -108,7 +108,7 @@ impl Trials {
         for look in looks {
             self.results.rows = all[..look * self.variants].to_vec();
             let narrow = half_width(&self.results).is_some_and(|(_, half)| half.exp_m1() <= target);
-            if narrow || look == looks[looks.len() - 1] {
+            if narrow || look == Adaptive::MOST as usize {
                 return (judged(&self.results), look);
             }
         }

@@ -4,7 +4,7 @@ use super::strips::ROWS_PER_PAGE;
 use super::{Material, metric_measure};
 use crate::analyse::{ALPHA, primary};
 use crate::model::chart::Sort;
-use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Effect, Verdict};
+use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Effect, Verdict, too_few_starts};
 use crate::model::experiment::Correction;
 use crate::model::metric::Better;
 use crate::report::charts::{Contrast, Forest, Group, Heading, Role, Span};
@@ -187,7 +187,7 @@ fn remark(comparison: &Comparison) -> String {
 
 /// What a reader must know about a verdict, in few words.
 pub(super) fn circumstances(too_short: bool, fragile: bool, starts: Option<usize>, lost: Option<(usize, usize)>) -> String {
-    let few = starts.filter(|starts| *starts < ENOUGH_ENGINE_STARTS);
+    let few = too_few_starts(starts);
     let words = [
         too_short.then(|| "too short".to_owned()),
         lost.map(|(lost, all)| format!("{lost} of {all} blocks lost")),

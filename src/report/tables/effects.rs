@@ -3,7 +3,7 @@
 use super::cells::{Table, computed, text};
 use super::columns;
 use crate::analyse::primary;
-use crate::model::estimate::{Analysis, Comparison, ENOUGH_ENGINE_STARTS, Effect, Subject, Verdict};
+use crate::model::estimate::{Analysis, Comparison, Effect, Subject, Verdict, too_few_starts};
 use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 
@@ -80,7 +80,7 @@ fn optional(value: Option<f64>) -> String {
 /// The verdict, with the reason why it is none.
 pub(super) fn verdict(effect: &Effect, by_starts: bool, too_short: bool) -> String {
     let words = effect.verdict.words();
-    if by_starts && effect.n < ENOUGH_ENGINE_STARTS {
+    if too_few_starts(by_starts.then_some(effect.n)).is_some() {
         return format!("{words}, insufficient engine starts");
     }
     if too_short && effect.verdict != Verdict::Undecided { format!("{words}, too short") } else { words.to_owned() }

@@ -7,7 +7,7 @@ use super::sections::FRAGILE;
 use super::sentences::{claim, direction, interval, replicates, worded};
 use super::undecided;
 use super::view::{FactorRow, FactorTable, SimpleRow};
-use crate::model::estimate::{Analysis, ENOUGH_ENGINE_STARTS, Effect, Verdict};
+use crate::model::estimate::{Analysis, Effect, Verdict, too_few_starts};
 use crate::model::factorial::{Interaction, MainEffect, SimpleEffect, Trend};
 use crate::model::metric::Better;
 use crate::model::results::Results;
@@ -72,7 +72,7 @@ impl Factors<'_> {
             let ratio = number::ratio(simple.effect.ratio, [simple.effect.low, simple.effect.high]).0;
             Some(Inline::from(format!("{ratio} at ")).and(self.level(simple.factor, simple.level)?))
         };
-        let few = main.engine_starts.filter(|starts| *starts < ENOUGH_ENGINE_STARTS).map(undecided::insufficient);
+        let few = too_few_starts(main.engine_starts).map(undecided::insufficient);
         let why = few.map_or_else(|| lost(main.lost), Inline::from);
         if !why.is_empty() {
             return Some(said.and("; ").and(why));

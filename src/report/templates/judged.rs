@@ -4,7 +4,7 @@ use super::inline::{Inline, strong};
 use super::number::{self, ABSENT};
 use super::undecided;
 use super::view::Judged;
-use crate::model::estimate::{Comparison, ENOUGH_ENGINE_STARTS, Effect, Verdict};
+use crate::model::estimate::{Comparison, Effect, Verdict, too_few_starts};
 
 /// What a verdict is about.
 pub(super) struct Case<'e> {
@@ -40,10 +40,9 @@ impl<'e> Case<'e> {
             Verdict::Equivalent => ("equivalent", "≈"),
             Verdict::Undecided => ("undecided", "?"),
         };
-        let differs = matches!(verdict, Verdict::Different | Verdict::DifferentSmall);
-        let direction = if differs { self.direction } else { "" };
+        let direction = if verdict.differs() { self.direction } else { "" };
         let alone = if direction.is_empty() { verdict.words().to_owned() } else { format!("{} ({direction})", verdict.words()) };
-        let lacking = self.engine_starts.filter(|starts| *starts < ENOUGH_ENGINE_STARTS).map(undecided::insufficient);
+        let lacking = too_few_starts(self.engine_starts).map(undecided::insufficient);
         let (words, aside) = match (self.too_short, verdict) {
             (true, Verdict::Undecided) => (strong("too short").and(" to trust"), String::new()),
             (true, _) => (strong("too short").and(format!(" to trust: {alone}")), format!("the numbers alone would say {alone}")),

@@ -202,8 +202,7 @@ fn verdict(comparison: &Comparison, metric: &MetricColumn) -> String {
 /// The verdict in words; a difference with its direction.
 pub(super) fn worded(effect: &Effect, direction: &str) -> String {
     let words = effect.verdict.words();
-    let differs = matches!(effect.verdict, Verdict::Different | Verdict::DifferentSmall);
-    if differs && !direction.is_empty() { format!("{words} ({direction})") } else { words.to_owned() }
+    if effect.verdict.differs() && !direction.is_empty() { format!("{words} ({direction})") } else { words.to_owned() }
 }
 
 /// `better` or `worse`; empty when the metric has no direction.
