@@ -88,7 +88,7 @@ fn the_page_of_every_committed_report_is_quiet_and_stays_in_its_file() {
     for name in names {
         let store = Store::new(&reports, &name);
         let results = record::results(&store, &name, record::load(&store).expect("a record")).expect("results");
-        let files = render(&results, &analyse(&results), &Fonts::embedded(), &Own::default()).expect("a report");
+        let files = render(&results, &analyse(&results), &Fonts::embedded(), &Own::default(), false).expect("a report").files;
         let page = files.into_iter().find(|(file, _)| file == "index.html").expect("a page").1;
         let opened = open(&chromium, &String::from_utf8(page).expect("text"));
         assert_eq!((opened.console, opened.requests), (Vec::<String>::new(), Vec::new()), "{name}");

@@ -23,7 +23,7 @@ fn committed() -> Results {
 }
 
 fn files(results: &Results) -> Vec<(String, Vec<u8>)> {
-    render(results, &analyse(results), &Fonts::embedded(), &Own::default()).expect("a report")
+    render(results, &analyse(results), &Fonts::embedded(), &Own::default(), false).expect("a report").files
 }
 
 fn text(files: &[(String, Vec<u8>)], name: &str) -> String {

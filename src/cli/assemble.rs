@@ -5,7 +5,7 @@ use crate::analyse;
 use crate::record::{self, RecordError, Store, write_atomically};
 use crate::report::page::Own;
 use crate::report::templates::Language;
-use crate::report::{self, ReportError};
+use crate::report::{self, Rendered, ReportError};
 use std::path::{Path, PathBuf};
 
 /// What stood in the way of a report.
@@ -50,13 +50,9 @@ fn make(store: &Store, experiment: &str, vectors: bool) -> Result<Report, Failur
     let results = record::results(store, experiment, loaded).map_err(Failure::Record)?;
     let analysis = analyse::analyse(&results);
     let fonts = fonts::for_texts(&report::texts(&results));
-    let mut files = report::render(&results, &analysis, &fonts, &own_templates(store)?).map_err(Failure::Report)?;
-    if vectors {
-        let svg = report::vectors(&results, &analysis, &fonts).map_err(Failure::Report)?;
-        files.retain(|(name, _)| svg.iter().all(|(drawn, _)| drawn != name));
-        files.extend(svg);
-    }
-    report::absent_charts(&results, &analysis).iter().for_each(|absent| talk::note(format!("warning: {experiment}: {absent}")));
+    let Rendered { files, absent } =
+        report::render(&results, &analysis, &fonts, &own_templates(store)?, vectors).map_err(Failure::Report)?;
+    absent.iter().for_each(|absent| talk::note(format!("warning: {experiment}: {absent}")));
     Ok(Report { files, answers: report::answers(&results, &analysis) })
 }
 

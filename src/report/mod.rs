@@ -33,26 +33,37 @@ pub enum ReportError {
     Page(#[from] page::PageError),
 }
 
-/// Every file of a report: name and content. `own` are a person's templates.
+/// A report.
+#[derive(Debug)]
+pub struct Rendered {
+    /// Every file: name and content.
+    pub files: Vec<(String, Vec<u8>)>,
+    /// Declared charts for which the record has nothing, each in one sentence; the page says so, too.
+    pub absent: Vec<String>,
+}
+
+/// Makes a report; with `vectors` an SVG stands beside every chart, whether the manifest asks for that or not.
 ///
 /// # Errors
-/// When a chart, a table or a page cannot be made.
+/// When a chart, table or the page cannot be made.
 pub fn render(
     results: &Results,
     analysis: &Analysis,
     fonts: &charts::Fonts,
     own: &page::Own,
-) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
+    vectors: bool,
+) -> Result<Rendered, ReportError> {
     let tables = tables::tables(results, analysis).into_iter();
     let mut files: Vec<(String, Vec<u8>)> = tables.map(|(name, bytes)| (name.to_owned(), bytes)).collect();
     let gallery = gallery::Gallery::of(results, analysis);
-    let told = with_cautions(analysis, &gallery.absent);
-    let drawn = gallery.draw(fonts)?;
+    let absent = gallery.absent.clone();
+    let told = with_cautions(analysis, &absent);
+    let drawn = gallery.draw(fonts, vectors)?;
     let charts: Vec<page::ChartRef> = drawn.iter().map(gallery::Drawn::on_page).collect();
     let pages = page::pages(results, &told, &charts, own)?;
     files.extend(drawn.into_iter().flat_map(|drawn| [(drawn.file, drawn.png)].into_iter().chain(drawn.svg)));
     files.extend(pages.into_iter().map(|(file, page)| (file.to_owned(), page.into_bytes())));
-    Ok(files)
+    Ok(Rendered { files, absent })
 }
 
 /// The analysis with more for the reader to see before the numbers.
@@ -62,20 +73,6 @@ fn with_cautions<'a>(analysis: &'a Analysis, more: &[String]) -> Cow<'a, Analysi
         analysis.to_mut().cautions.extend_from_slice(more);
     }
     analysis
-}
-
-/// Every chart as an SVG file, whether the manifest asks for that or not: name and content.
-///
-/// # Errors
-/// When a chart cannot be drawn.
-pub fn vectors(results: &Results, analysis: &Analysis, fonts: &charts::Fonts) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
-    gallery::Gallery::of(results, analysis).vectors(fonts)
-}
-
-/// Declared charts for which the record has nothing, each in one sentence; the page says so, too.
-#[must_use]
-pub fn absent_charts(results: &Results, analysis: &Analysis) -> Vec<String> {
-    gallery::Gallery::of(results, analysis).absent
 }
 
 /// Whether a report makes files of such a name: what stands there under one, and is not made, is of an earlier report.

@@ -48,7 +48,7 @@ fn crossed(factors: &[(&str, &[&str])]) -> Results {
 }
 
 fn drawn(results: &Results, analysis: &Analysis) -> Vec<(String, Vec<u8>)> {
-    render(results, analysis, &Fonts::embedded(), &Own::default()).expect("a report")
+    render(results, analysis, &Fonts::embedded(), &Own::default(), false).expect("a report").files
 }
 
 /// The effects of an analysis that knows no factors.

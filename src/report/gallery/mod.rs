@@ -116,25 +116,15 @@ impl Gallery {
         self.plates.push(plate);
     }
 
-    /// Draws the charts.
-    pub(super) fn draw(self, fonts: &Fonts) -> Result<Vec<Drawn>, ReportError> {
+    /// Draws the charts; with `vectors` each as SVG, too, asked for or not.
+    pub(super) fn draw(self, fonts: &Fonts, vectors: bool) -> Result<Vec<Drawn>, ReportError> {
         let draw = |plate: &Plate| {
             let file = format!("{}.png", plate.stem);
             let failed = |source| ReportError::Chart { name: file.clone(), source };
             let picture = plate.chart.picture(fonts).map_err(failed)?;
-            let svg = plate.svg.then(|| (format!("{}.svg", plate.stem), picture.svg(&plate.alt).into_bytes()));
+            let svg = (vectors || plate.svg).then(|| (format!("{}.svg", plate.stem), picture.svg(&plate.alt).into_bytes()));
             let png = picture.png().map_err(failed)?;
             Ok(Drawn { file, alt: plate.alt.clone(), section: plate.section, png, svg })
-        };
-        press::each(&self.plates, draw).into_iter().collect()
-    }
-
-    /// Every chart as SVG, asked for or not.
-    pub(super) fn vectors(self, fonts: &Fonts) -> Result<Vec<(String, Vec<u8>)>, ReportError> {
-        let draw = |plate: &Plate| {
-            let file = format!("{}.svg", plate.stem);
-            let drawn = plate.chart.picture(fonts).map(|picture| picture.svg(&plate.alt).into_bytes());
-            drawn.map(|svg| (file.clone(), svg)).map_err(|source| ReportError::Chart { name: file, source })
         };
         press::each(&self.plates, draw).into_iter().collect()
     }
