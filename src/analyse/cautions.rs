@@ -10,7 +10,6 @@ use crate::model::event::{CLOCK_STEP, TOO_SHORT, UNATTESTED};
 use crate::model::experiment::Correction;
 use crate::model::facts::engine_differences;
 use crate::model::outcome::Outcome;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +42,7 @@ pub(super) fn cautions(results: &Results, observed: &Observed, found: &Found) ->
 
 /// What the manifest asks of the analysis that makes its verdicts weaker.
 fn unusual(results: &Results, found: &Found) -> Vec<String> {
-    let family = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count().saturating_sub(1);
+    let family = results.compared().saturating_sub(1);
     let mut said = Vec::new();
     if results.design.correction == Correction::None && family > 1 {
         said.push(format!(
@@ -125,7 +124,7 @@ fn said_too_short(results: &Results) -> Vec<String> {
 
 /// The variants with their windows. The A/A copy is the baseline again, and is named only where nothing else could be.
 fn of_windows(results: &Results, all: &BTreeMap<usize, Windows>) -> String {
-    let is_copy = |variant: usize| results.variants[variant].id.ends_with(AA_SUFFIX);
+    let is_copy = |variant: usize| results.variants[variant].is_copy();
     let wanted: Vec<_> = all.iter().filter(|(variant, _)| all.len() == 1 || !is_copy(**variant)).collect();
     let name = |(variant, windows): &(&usize, &Windows)| format!("`{}` ({})", results.variants[**variant].id, windows.words());
     let mut names: Vec<String> = wanted.iter().take(MOST_NAMED).map(name).collect();
@@ -173,7 +172,7 @@ fn few_blocks(results: &Results, found: &Found) -> Vec<String> {
     let metric = primary(results).map(|index| results.metrics[index].name.as_str());
     let of_family = || found.comparisons.iter().filter(|c| Some(c.metric.as_str()) == metric);
     let variant = |comparison: &Comparison| match comparison.subject {
-        Subject::Variant(variant) if !results.variants[variant].id.ends_with(AA_SUFFIX) => Some(variant),
+        Subject::Variant(variant) if !results.variants[variant].is_copy() => Some(variant),
         _ => None,
     };
     let of_blocks = of_family().filter(|comparison| comparison.engine_starts.is_none());

@@ -27,9 +27,8 @@ pub fn compare(a: &Results, b: &Results) -> Change {
     let mut change =
         Change { environment, machine, only_a: without(ids(a), &ids(b)), only_b: without(ids(b), &ids(a)), ..Change::default() };
     let (sides, pairs) = (Sides::new(a, b), matches(a, b));
-    let is_altered = |(in_a, in_b): &(usize, usize)| {
-        a.variants[*in_a].identity != b.variants[*in_b].identity && !b.variants[*in_b].id.ends_with(AA_SUFFIX)
-    };
+    let is_altered =
+        |(in_a, in_b): &(usize, usize)| a.variants[*in_a].identity != b.variants[*in_b].identity && !b.variants[*in_b].is_copy();
     change.altered = pairs.iter().copied().filter(is_altered).collect();
     if pairs.is_empty() {
         change.cautions.push("the two records have no variant in common".to_owned());
@@ -45,7 +44,7 @@ pub fn compare(a: &Results, b: &Results) -> Change {
         for (primary, metrics) in sides.metrics(&mut change.cautions) {
             let questions = metrics.iter().flat_map(|metric| pairs.iter().map(move |pair| (*metric, *pair)));
             let asked = |(_, (_, in_b)): &(_, (usize, usize))| match kind {
-                ShiftKind::Level => !b.variants[*in_b].id.ends_with(AA_SUFFIX),
+                ShiftKind::Level => !b.variants[*in_b].is_copy(),
                 ShiftKind::Relative => *in_b != b.baseline,
             };
             let questions = questions.filter(asked).filter_map(|(metric, pair)| sides.question(kind, primary, metric, pair));
@@ -169,7 +168,7 @@ impl<'r> Sides<'r> {
             unit: column.unit.clone(),
             better: column.better.or(a.metrics[metric.0].better),
             primary,
-            control: variant.id.ends_with(AA_SUFFIX),
+            control: variant.is_copy(),
             sides: (center(&side_a)?, center(&side_b)?),
             n: (side_a.len(), side_b.len()),
             paired,

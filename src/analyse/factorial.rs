@@ -10,7 +10,6 @@ use super::starts::Starts;
 use super::verdict::{decide, significance};
 use crate::model::estimate::{Effect, Verdict, too_few_starts};
 use crate::model::factorial::{Interaction, MainEffect, SimpleEffect, Trend};
-use crate::model::plan::AA_SUFFIX;
 use crate::model::quantity;
 use crate::model::results::Results;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -36,7 +35,7 @@ pub(super) fn factorial(
     distrusted: Option<f64>,
 ) -> Factorial {
     let Some(baseline) = results.variants.get(results.baseline) else { return Factorial::default() };
-    let is_copy = |variant: &usize| results.variants[*variant].id.ends_with(AA_SUFFIX);
+    let is_copy = |variant: &usize| results.variants[*variant].is_copy();
     // In a damaged record a variant may lack a factor.
     let whole = |variant: &usize| results.variants[*variant].levels.len() == results.factors.len();
     if !whole(&results.baseline) {

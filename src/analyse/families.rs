@@ -9,7 +9,6 @@ use super::starts::Starts;
 use super::verdict::{decide, distrusted, significance};
 use crate::model::estimate::{Clean, Comparison, Effect, Subject, Verdict};
 use crate::model::experiment::{self, Variance};
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{ResultRow, Results};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -59,7 +58,7 @@ pub(super) fn compare(results: &Results, observed: &Observed, starts: &Starts, s
         return found;
     }
     let others = |copy: bool| {
-        let is_wanted = move |index: &usize| *index != results.baseline && results.variants[*index].id.ends_with(AA_SUFFIX) == copy;
+        let is_wanted = move |index: &usize| *index != results.baseline && results.variants[*index].is_copy() == copy;
         (0..results.variants.len()).filter(is_wanted).collect::<Vec<usize>>()
     };
     let against_baseline = |metric: usize, variant: usize| {
@@ -84,7 +83,7 @@ pub(super) fn compare(results: &Results, observed: &Observed, starts: &Starts, s
     }
     answers.extend(control);
     found.pooled = None;
-    for variant in (0..results.variants.len()).filter(|index| !results.variants[*index].id.ends_with(AA_SUFFIX)) {
+    for variant in (0..results.variants.len()).filter(|index| !results.variants[*index].is_copy()) {
         let questions = workload_pairs(results, observed, primary, variant);
         answers.extend(found.answer(results, questions, Correction::Holm));
     }

@@ -2,7 +2,6 @@
 
 use super::hygiene::Medians;
 use crate::model::estimate::Limiter;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{ResultRow, Results};
 use std::collections::BTreeMap;
 
@@ -63,7 +62,7 @@ pub(super) fn limiters(results: &Results) -> Vec<Limiter> {
             of_variant.push(row);
         }
     }
-    let is_copy = |variant: usize| results.variants[variant].id.ends_with(AA_SUFFIX);
+    let is_copy = |variant: usize| results.variants[variant].is_copy();
     let trials = rows.iter().enumerate().filter(|(variant, _)| !is_copy(*variant));
     trials.filter_map(|(variant, rows)| limiter(variant, rows, &medians)).collect()
 }

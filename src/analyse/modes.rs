@@ -5,7 +5,6 @@
 
 use super::moments::moments;
 use super::observed::Observed;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 use crate::model::sequence::Modes;
 
@@ -30,7 +29,7 @@ pub(super) fn modes(results: &Results, observed: &Observed, metric: usize) -> Ve
         let values = observed.cell(metric, variant).iter().map(|(_, value)| *value).filter(|value| *value > 0.0);
         values.map(f64::ln).collect::<Vec<f64>>()
     };
-    let variants = || (0..results.variants.len()).filter(|variant| !results.variants[*variant].id.ends_with(AA_SUFFIX));
+    let variants = || (0..results.variants.len()).filter(|variant| !results.variants[*variant].is_copy());
     let found: Vec<Modes> = variants().filter_map(|variant| split(logs(variant), Some(variant))).collect();
     if !found.is_empty() || variants().any(|variant| observed.cell(metric, variant).len() >= ENOUGH) {
         return found;

@@ -5,7 +5,7 @@
 //! number of starts.
 
 use super::observed::Key;
-use crate::model::plan::{AA_SUFFIX, copy_has_its_own_engine};
+use crate::model::plan::copy_has_its_own_engine;
 use crate::model::results::{ResultRow, Results};
 use crate::model::spec::EngineSpec;
 use std::collections::{BTreeMap, HashMap};
@@ -22,12 +22,12 @@ impl Starts {
     /// Any row of a block tells its start, for all engines of a run are started for the same blocks.
     pub(super) fn of(results: &Results) -> Self {
         let start = |row: &ResultRow| Some(((row.run, row.row.block), row.row.engine_start?));
-        let variants = || results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX));
+        let variants = || results.variants.iter().filter(|variant| !variant.is_copy());
         let engine_level = results.variants.get(results.baseline).map_or_else(Vec::new, |baseline| {
             let baseline = &baseline.spec.engine;
             let of_copy = copy_has_its_own_engine(baseline, variants().map(|variant| &variant.spec.engine));
             let differs = |engine: &EngineSpec| engine != baseline && (engine.private.is_some() || baseline.private.is_some());
-            results.variants.iter().map(|v| if v.id.ends_with(AA_SUFFIX) { of_copy } else { differs(&v.spec.engine) }).collect()
+            results.variants.iter().map(|v| if v.is_copy() { of_copy } else { differs(&v.spec.engine) }).collect()
         });
         let mut known: Vec<&EngineSpec> = Vec::new();
         let number = |engine| {

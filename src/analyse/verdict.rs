@@ -3,7 +3,6 @@
 use super::ALPHA;
 use crate::model::estimate::{Effect, Verdict};
 use crate::model::experiment::Design;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 
 /// How many times the A/A copy's own apparent effect another effect must exceed to keep its verdict.
@@ -13,7 +12,7 @@ const DISTRUST: f64 = 1.5;
 /// often where the noise happens to be small, so it must be stricter; the levels were found by simulation.
 #[must_use]
 pub fn significance(results: &Results) -> f64 {
-    let compared = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count();
+    let compared = results.compared();
     match (&results.design.adaptive, compared) {
         (None, _) => ALPHA,
         (Some(_), ..=2) => 0.035,

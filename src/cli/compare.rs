@@ -1,13 +1,12 @@
 //! `compare`: two records of one experiment, differences of the environment first. Reads records only, and asks no engine.
 
-use super::{exit, fail_if, sides, talk};
+use super::{exit, fail_if, grid, sides, talk};
 use crate::analyse::{self, judge_threshold};
 use crate::model::change::{Change, Judgement, ShiftKind, Threshold};
 use crate::model::diagnostic::Diagnostic;
 use crate::model::tree::Span;
 use crate::report::compare::{Compared, Row, json, markdown, row, short_digests};
 use crate::report::visible::one_line;
-use comfy_table::{CellAlignment, Table, presets};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -144,7 +143,7 @@ fn table(out: &mut dyn Write, compared: &Compared<'_>) -> std::io::Result<()> {
         writeln!(out, "\nthe environment differs:")?;
         let cell = |text: &String| if text.is_empty() { "-".to_owned() } else { one_line(&short_digests(text)) };
         let rows = change.environment.iter().map(|found| [&found.what, &found.a, &found.b].map(cell).to_vec());
-        print(out, &["what", "A", "B"], rows, 0)?;
+        print(out, &["what", "A", "B"], rows, 3)?;
     }
     for (variant, changes) in compared.altered() {
         writeln!(out, "{} runs something else: {}", one_line(&variant), one_line(&changes.join("; ")))?;
@@ -183,17 +182,11 @@ fn table(out: &mut dyn Write, compared: &Compared<'_>) -> std::io::Result<()> {
     writeln!(out, "\n{}", compared.headline(one_line))
 }
 
-/// A table; columns from `numbers` on stand to the right, if there are any.
+/// A table; columns from `numbers` on stand to the right.
 fn print(out: &mut dyn Write, header: &[&str], rows: impl Iterator<Item = Vec<String>>, numbers: usize) -> std::io::Result<()> {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec());
+    let mut table = grid::new(header, numbers..header.len());
     rows.for_each(|row| {
         table.add_row(row);
     });
-    for at in (numbers..header.len()).filter(|_| numbers > 0) {
-        if let Some(column) = table.column_mut(at) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
+    grid::print(out, &table)
 }

@@ -1,12 +1,11 @@
 //! `doctor`: what this machine can do, and what would disturb a measurement on it.
 
-use super::{engines, exit, install, probe, signals, talk, turn};
+use super::{engines, exit, grid, install, probe, signals, talk, turn};
 use crate::engine::{control, dockerd};
 use crate::execute::EngineSource;
 use crate::measure::doctor::{Asked, Finding, Sight, State, examine, missing_packages};
 use crate::model::possible::Survey;
 use crate::model::spec::EngineSpec;
-use comfy_table::{Table, presets};
 use serde_json::json;
 use std::io::Write;
 use std::process::Stdio;
@@ -158,8 +157,7 @@ fn colour(state: State) -> &'static str {
 
 fn table(out: &mut dyn Write, findings: &[Finding]) -> std::io::Result<()> {
     let coloured = anstream::AutoStream::choice(&std::io::stdout()) != anstream::ColorChoice::Never;
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(vec!["state", "area", "what", "detail"]);
+    let mut table = grid::new(&["state", "area", "what", "detail"], 0..0);
     for finding in findings {
         let next = if finding.next.is_empty() { String::new() } else { format!(" -> {}", finding.next) };
         table.add_row([finding.state.word(), finding.area.word(), &finding.what, &format!("{}{next}", finding.detail)]);

@@ -12,6 +12,7 @@ mod engines;
 pub mod exit;
 mod fail_if;
 mod fonts;
+mod grid;
 mod install;
 mod job;
 mod looks;

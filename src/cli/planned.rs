@@ -1,23 +1,16 @@
 //! A plan as people and machines read it: a table, JSON, CSV.
 
-use super::talk;
+use super::{grid, talk};
 use crate::model::experiment::Adaptive;
 use crate::model::plan::{AA_SUFFIX, Plan, Trial, VariantHistory};
 use crate::plan::History;
 use crate::report::visible::visible;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use std::io::Write;
 use std::time::Duration;
 
 /// Rows of a table beyond which the rest is counted, not shown: a person reads the start, a machine takes `--format`.
 const MOST_ROWS: usize = 60;
-
-fn new_table(header: &[&str]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING).set_header(header.to_vec());
-    table
-}
 
 /// The variants with their reasons, the first trials in order, and how long it will take.
 /// Where the number of blocks is `adaptive`, what is planned is the most that it may take.
@@ -41,7 +34,7 @@ pub(super) fn table(out: &mut dyn Write, plan: &Plan, history: &History, adaptiv
     if let Some(starts) = starts(plan) {
         writeln!(out, "{starts}")?;
     }
-    let mut variants = new_table(&["variant", "trials", "why"]);
+    let mut variants = grid::new(&["variant", "trials", "why"], 1..2);
     let mut counts = vec![0_u32; plan.variants.len()];
     plan.trials.iter().for_each(|trial| counts[trial.variant as usize] += 1);
     for (index, variant) in plan.variants.iter().enumerate().take(MOST_ROWS.min(copy)) {
@@ -52,21 +45,19 @@ pub(super) fn table(out: &mut dyn Write, plan: &Plan, history: &History, adaptiv
             visible(&variant.reason.to_string()).into_owned(),
         ]);
     }
-    if let Some(column) = variants.column_mut(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    print(out, &variants)?;
+    grid::print(out, &variants)?;
     more(out, copy, "variants")?;
     if plan.trials.is_empty() {
         return writeln!(out, "everything is up to date: `run` has nothing to do (`--fresh` runs it again)");
     }
     writeln!(out, "order (the A/A copy of the baseline ends in #aa):")?;
     let started = !plan.engine_starts.is_empty();
-    let mut trials = if started {
-        new_table(&["block", "batch", "start", "position", "trial", "variant"])
+    let header: &[&str] = if started {
+        &["block", "batch", "start", "position", "trial", "variant"]
     } else {
-        new_table(&["block", "batch", "position", "trial", "variant"])
+        &["block", "batch", "position", "trial", "variant"]
     };
+    let mut trials = grid::new(header, 0..0);
     for trial in plan.trials.iter().take(MOST_ROWS) {
         let variant = &plan.variants[trial.variant as usize];
         let mut row = vec![
@@ -81,7 +72,7 @@ pub(super) fn table(out: &mut dyn Write, plan: &Plan, history: &History, adaptiv
         }
         trials.add_row(row);
     }
-    print(out, &trials)?;
+    grid::print(out, &trials)?;
     more(out, plan.trials.len(), "trials")?;
     match estimate(plan, history) {
         Some((time, guessed)) if guessed => writeln!(out, "about {} (new variants guessed from the others)", show_time(time)),
@@ -118,10 +109,6 @@ fn start(plan: &Plan, trial: &Trial) -> String {
 }
 
 /// A table without the blanks that pad its last column.
-fn print(out: &mut dyn Write, table: &Table) -> std::io::Result<()> {
-    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
-}
-
 fn more(out: &mut dyn Write, all: usize, what: &str) -> std::io::Result<()> {
     if all > MOST_ROWS { writeln!(out, "... and {} more {what} (`--format csv` has all)", all - MOST_ROWS) } else { Ok(()) }
 }

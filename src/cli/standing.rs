@@ -1,9 +1,9 @@
 //! How an experiment stands: what its record has of what its manifest asks for; as a table, JSON and CSV.
 
+use super::grid;
 use crate::model::plan::{Plan, Reason};
 use crate::report::tables;
 use crate::report::visible::one_line;
-use comfy_table::{CellAlignment, Table, presets};
 use serde_json::json;
 use std::io::Write;
 
@@ -181,10 +181,9 @@ const LONGEST: usize = 120;
 
 /// For people: one line per experiment.
 pub fn table(out: &mut dyn Write, all: &[Standing]) -> std::io::Result<()> {
-    let mut table = Table::new();
     let counts = COUNTS.map(|name| name.replace('_', " "));
-    let header = [&["experiment".to_owned(), "state".to_owned()][..], &counts, &["report".to_owned(), "why".to_owned()]].concat();
-    table.load_style(presets::NOTHING).set_header(header);
+    let header = [&["experiment", "state"][..], &counts.each_ref().map(String::as_str), &["report", "why"]].concat();
+    let mut table = grid::new(&header, 2..2 + COUNTS.len());
     for standing in all {
         let mut counts: Vec<String> =
             standing.counts().iter().map(|count| if standing.is_counted() { count.to_string() } else { String::new() }).collect();
@@ -196,12 +195,7 @@ pub fn table(out: &mut dyn Write, all: &[Standing]) -> std::io::Result<()> {
         let ends = [standing.report.word().to_owned(), short];
         table.add_row([vec![one_line(&standing.name), standing.state.word().to_owned()], counts, ends.to_vec()].concat());
     }
-    for at in 2..2 + COUNTS.len() {
-        if let Some(column) = table.column_mut(at) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.lines().try_for_each(|line| writeln!(out, "{}", line.trim_end()))
+    grid::print(out, &table)
 }
 
 /// For machines: every variant that needs trials, with its reason.

@@ -234,3 +234,11 @@ pub struct SavedVariant {
     /// `vars` of this variant, for derived metrics.
     pub vars: serde_json::Map<String, serde_json::Value>,
 }
+
+impl SavedVariant {
+    /// Whether it is the hidden second copy of the baseline.
+    #[must_use]
+    pub fn is_copy(&self) -> bool {
+        self.id.ends_with(AA_SUFFIX)
+    }
+}

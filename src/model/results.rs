@@ -71,6 +71,12 @@ pub struct ResultRow {
 }
 
 impl Results {
+    /// How many variants there are, the A/A copy apart.
+    #[must_use]
+    pub fn compared(&self) -> usize {
+        self.variants.iter().filter(|variant| !variant.is_copy()).count()
+    }
+
     /// The readings of the trials that count, each with what it means, by check.
     #[must_use]
     pub fn judged_by_check(&self) -> BTreeMap<&str, Vec<(&Reading, State)>> {

@@ -8,7 +8,6 @@ use crate::model::event::{Presented, TOO_SHORT};
 use crate::model::experiment::MetricDecl;
 use crate::model::metric::{Better, Unit};
 use crate::model::observe::Series;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, ResultRow, Results, RunSummary};
 use crate::plan::derive::Derived;
 use jiff::SignedDuration;
@@ -71,7 +70,7 @@ fn sampled(results: &Results, store: &Store) -> Result<Vec<(usize, Series)>, Rec
             rows.push(index);
         }
     }
-    let is_copy = |variant: &usize| results.variants[*variant].id.ends_with(AA_SUFFIX);
+    let is_copy = |variant: &usize| results.variants[*variant].is_copy();
     let shown = (0..results.variants.len()).filter(|variant| !is_copy(variant) && !of_variant[*variant].is_empty()).take(MOST_SAMPLED);
     let mut found = Vec::new();
     for index in shown.map(|variant| of_variant[variant][of_variant[variant].len() / 2]) {

@@ -25,7 +25,6 @@ use super::page::{ChartRef, Section};
 use crate::analyse::primary;
 use crate::model::chart::ChartDecl;
 use crate::model::estimate::Analysis;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, Results};
 use kinds::Absent;
 use observed::Observed;
@@ -169,7 +168,7 @@ impl Material<'_> {
     }
 
     fn is_copy(&self, variant: usize) -> bool {
-        self.results.variants[variant].id.ends_with(AA_SUFFIX)
+        self.results.variants[variant].is_copy()
     }
 
     /// The colour of a variant in charts that tell variants apart by colour: seven in turn, the eighth is the baseline's.

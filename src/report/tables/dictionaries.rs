@@ -4,7 +4,6 @@ use super::cells::{Table, text};
 use super::columns;
 use crate::model::metric::{BUILTIN_METRICS, Better, TRIAL_METRICS};
 use crate::model::outcome::Outcome;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{MetricColumn, Results};
 
 /// One row per level: the column of its factor, the factor, the level's place from 1 and its text, whether the baseline has it, and how
@@ -12,7 +11,7 @@ use crate::model::results::{MetricColumn, Results};
 #[must_use]
 pub fn factors_csv(results: &Results) -> Vec<u8> {
     let mut table = Table::new(&columns::header(&["column", "factor", "place", "level", "baseline", "variants", "trials"], &[], &[]));
-    let is_copy = |variant: usize| results.variants[variant].id.ends_with(AA_SUFFIX);
+    let is_copy = |variant: usize| results.variants[variant].is_copy();
     let mut trials = vec![0_usize; results.variants.len()];
     for row in results.rows.iter().filter(|row| row.row.outcome == Outcome::Ok && !row.superseded) {
         if let Some(count) = row.variant.and_then(|variant| trials.get_mut(variant)) {

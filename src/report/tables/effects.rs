@@ -4,7 +4,6 @@ use super::cells::{Table, computed, text};
 use super::columns;
 use crate::analyse::primary;
 use crate::model::estimate::{Analysis, Comparison, Effect, Subject, Verdict, too_few_starts};
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 
 /// One row per comparison. `baseline` is the variant below the line, or, for two workloads of the same trials, the metric below it;
@@ -56,7 +55,7 @@ fn kind(results: &Results, comparison: &Comparison) -> &'static str {
     let is_primary = || primary(results).is_some_and(|metric| results.metrics[metric].name == comparison.metric);
     match comparison.subject {
         Subject::Workloads { .. } => "workloads",
-        Subject::Variant(variant) if results.variants[variant].id.ends_with(AA_SUFFIX) => "control",
+        Subject::Variant(variant) if results.variants[variant].is_copy() => "control",
         Subject::Variant(_) if is_primary() => "primary",
         Subject::Variant(_) => "exploratory",
     }

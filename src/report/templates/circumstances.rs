@@ -10,7 +10,6 @@ use crate::model::experiment::Adaptive;
 use crate::model::facts::EngineFacts;
 use crate::model::metric::Unit;
 use crate::model::outcome::Outcome;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::{Results, RunSummary};
 use crate::report::visible::one_line;
 use std::collections::BTreeSet;
@@ -45,7 +44,7 @@ fn shortened(reason: &str) -> String {
 
 /// How it was measured.
 pub(in crate::report) fn method(results: &Results, analysis: &Analysis) -> Vec<Inline> {
-    let compared = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count();
+    let compared = results.compared();
     let runs = if compared == 1 { "the one variant".to_owned() } else { format!("each of the {compared} variants") };
     let mut said: Vec<Inline> =
         vec![
@@ -56,7 +55,7 @@ pub(in crate::report) fn method(results: &Results, analysis: &Analysis) -> Vec<I
     let counted = |comparison: &&Comparison| comparison.engine_starts.is_some();
     let by_starts: Vec<&Comparison> = analysis.comparisons.iter().filter(counted).collect();
     if compared < results.variants.len() {
-        let is_copy = |c: &&Comparison| matches!(c.subject, Subject::Variant(v) if results.variants[v].id.ends_with(AA_SUFFIX));
+        let is_copy = |c: &&Comparison| matches!(c.subject, Subject::Variant(v) if results.variants[v].is_copy());
         let engine = if by_starts.iter().any(is_copy) { ", on an engine that is started for it alone" } else { "" };
         said.push(format!("A second copy of the baseline runs in every block as A/A control{engine}: what differs there is noise.").into());
     }

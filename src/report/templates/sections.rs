@@ -10,6 +10,7 @@ use crate::model::estimate::{Analysis, Comparison, LevelRow, Subject};
 use crate::model::metric::Better;
 use crate::model::outcome::Outcome;
 use crate::model::plan::AA_SUFFIX;
+use crate::model::plan::SavedVariant;
 use crate::model::results::{MetricColumn, Results};
 use std::collections::BTreeMap;
 
@@ -68,7 +69,7 @@ fn verdict_row(results: &Results, comparison: &Comparison) -> Option<VerdictRow>
         }
         Subject::Workloads { variant, against } => pair_names(results, *variant, &comparison.metric, against)?,
     };
-    let copy = matches!(comparison.subject, Subject::Variant(variant) if results.variants[variant].id.ends_with(AA_SUFFIX));
+    let copy = matches!(comparison.subject, Subject::Variant(variant) if results.variants[variant].is_copy());
     let pair = matches!(comparison.subject, Subject::Workloads { .. });
     // The copy of the baseline is neither better nor worse, and no workload is meant to win.
     let direction = if copy || pair { "" } else { sentences::direction(metric.better, effect.ratio) };
@@ -189,7 +190,7 @@ fn in_order<'l>(results: &Results, levels: &[&'l LevelRow]) -> Vec<&'l LevelRow>
 
 /// Where a variant stands in tables: in the order of the product, the A/A copy directly below the baseline.
 pub(super) fn place(results: &Results, variant: usize) -> (usize, u8) {
-    let copy = results.variants.get(variant).is_some_and(|found| found.id.ends_with(AA_SUFFIX));
+    let copy = results.variants.get(variant).is_some_and(SavedVariant::is_copy);
     if copy { (results.baseline, 1) } else { (variant, 0) }
 }
 

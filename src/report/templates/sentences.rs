@@ -32,7 +32,7 @@ pub(in crate::report) fn answers(results: &Results, analysis: &Analysis) -> (Vec
 
 /// The levels of the declared metrics, where there is one variant only: then they are the answer.
 fn alone(results: &Results, analysis: &Analysis) -> Vec<Inline> {
-    if results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count() != 1 {
+    if results.compared() != 1 {
         return Vec::new();
     }
     let wanted = |level: &&LevelRow| {

@@ -5,7 +5,6 @@ use super::number;
 use super::view::Fact;
 use crate::model::estimate::Analysis;
 use crate::model::outcome::Outcome;
-use crate::model::plan::AA_SUFFIX;
 use crate::model::results::Results;
 
 /// Most machines that the head names.
@@ -15,7 +14,7 @@ const MOST_MACHINES: usize = 3;
 pub(in crate::report) fn summary(results: &Results) -> Vec<Fact> {
     let counted = results.rows.iter().filter(|row| row.counts().is_some()).count();
     let failed = results.rows.iter().filter(|row| row.row.outcome == Outcome::Failed && !row.superseded).count();
-    let variants = results.variants.iter().filter(|variant| !variant.id.ends_with(AA_SUFFIX)).count();
+    let variants = results.compared();
     let trials = match failed {
         0 => whole(counted),
         failed => format!("{}, {} failed", whole(counted), whole(failed)),
